@@ -56,7 +56,7 @@ class Letters:
 
 
 Kind = Callable[[Letters, RunKey], None]
-"""What happened to a run before its message died."""
+"""The events of a run before its message died."""
 
 
 def _is_due(letters: Letters, key: RunKey) -> None:

@@ -20,7 +20,7 @@ _ORDERS_UNTIL_FIXED = 3
 
 @dataclass
 class Report:
-    """What happened, and the promises that were broken."""
+    """The figures of an outage, and the promises that were broken."""
 
     letters: int = 0
     runs_due: int = 0
@@ -61,8 +61,8 @@ class _Person:
         self._random = random
         self._report = report
 
-        # What the current order may send: each message once, and once more for each kill between
-        # its send and its delete.
+        # The sends that the current order permits: each message once, and once more for each kill
+        # between its send and its delete.
         self._allowed: Counter[str] = Counter()
         self._sent: Counter[str] = Counter()
 
@@ -86,7 +86,7 @@ class _Person:
         self._report.broken.append("the queues are not empty")
 
     def _refresh(self) -> Parsed:
-        """Refresh the dashboard, which must not move a message."""
+        """Return the first page. A refresh must not move a message."""
         page = self._stage.invoke("support", {})
         assert page
         self._must_not_move("a refresh")

@@ -100,11 +100,11 @@ class Stage:
         self.world.deliver_queued()
 
     def dead_messages(self) -> dict[str, int]:
-        """The number of dead letters by their body."""
+        """Return the number of dead letters by their body."""
         return counted([body for dead in DEAD for body in self.sqs.bodies(PREFIX + dead.name)])
 
     def dead_ids(self) -> set[str]:
-        """The ids of the dead letters."""
+        """Return the ids of the dead letters."""
         return {each for dead in DEAD for each in self.sqs.queues[PREFIX + dead.name]}
 
     def _process(self, source: str, name: str, message: FakeMessage) -> None:

@@ -273,7 +273,7 @@ def test_plan_of_a_message_that_was_not_looked_at_does_not_forecast(
     plan = widget.call(
         "support_redrive", {"do": "plan", "queue": "all", "run": run_id(decode_run_key(run))}
     )
-    assert "Not known; messages that were not looked at: 11" in plan.texts
+    assert "Not known; unread messages: 11" in plan.texts
     outcome = widget.press(button(plan, do="redrive"))
     assert "1 moved." in outcome.text
     assert sqs.bodies("generate") == [run]

@@ -210,8 +210,8 @@ def test_plan_states_effects_and_asks_before_it_redrives() -> None:
     ("selected", "unread", "words"),
     [
         (50, 0, "50 Safe: an email follows"),
-        (50, 30, "50 Safe: an email follows; messages that were not looked at: 30"),
-        (0, 4950, "Not known; messages that were not looked at: 4,950"),
+        (50, 30, "50 Safe: an email follows; unread messages: 30"),
+        (0, 4950, "Not known; unread messages: 4,950"),
         (0, 0, "None is selected"),
     ],
 )

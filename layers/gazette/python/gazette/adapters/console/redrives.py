@@ -71,7 +71,7 @@ def _effects(queue: PlannedQueue) -> str:
     known = ", ".join(f"{number} {EFFECTS[word]}" for word, number in queue.effects.items())
     if not queue.unread:
         return known or "None is selected"
-    return f"{known or 'Not known'}; messages that were not looked at: {queue.unread:,}"
+    return f"{known or 'Not known'}; unread messages: {queue.unread:,}"
 
 
 def moved_page(

@@ -71,7 +71,7 @@ class PlannedQueue:
     # The number of selected messages by the effect of their redrive.
     effects: Mapping[str, int]
 
-    # The number of messages that were not looked at and that the order may select.
+    # The number of unread messages, which the order may select.
     unread: int = 0
 
 

@@ -158,8 +158,8 @@ class SupportPage:
         run = build_read_run(self._settings)(key)
         if run is None:
             days = self._settings.run_retention_days
-            gone = f"The run does not exist. {remedies.gone(days)}"
-            return problem_page(gone, theme=request.theme)
+            sentence = f"The run does not exist. {remedies.gone(days)}"
+            return problem_page(sentence, theme=request.theme)
         rows = [
             ("Reader", key.user_id),
             ("Status", run.status.value),

@@ -18,7 +18,7 @@ _LAST_LOOKS = 3
 """The number of consecutive receives without a wait and without a message after which a redrive
 ends. The redrive makes them once it has received as many messages as the queue had.
 
-Each queue would otherwise cost one receive that waits a second for nothing.
+Otherwise, the last receive of each queue would wait a second.
 """
 
 
