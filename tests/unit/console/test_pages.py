@@ -222,6 +222,16 @@ def test_plan_states_when_effects_are_not_known(selected: int, unread: int, word
     assert words in Parsed(html).texts
 
 
+def test_plan_counts_each_heading_once_in_a_fixed_order() -> None:
+    """The forecasts end in any order, and several effects have the same heading."""
+    effects = {"no_schedule": 2, "unknown": 1, "sends": 4, "not_wanted": 13, "waits": 1}
+    for each in (effects, dict(reversed(effects.items()))):
+        planned = [PlannedQueue("failed", 21, 21, 21, each)]
+        html = plan_page("failed", planned, order="o", buttons=BUTTONS, theme="light")
+        words = "5 Safe: an email follows, 1 Unknown outcome, 15 Not wanted"
+        assert words in Parsed(html).texts
+
+
 def test_plan_of_no_messages_has_no_redrive() -> None:
     assert "order" not in str(Parsed(a_plan(waiting=0)).actions)
 

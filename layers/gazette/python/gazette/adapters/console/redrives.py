@@ -68,7 +68,10 @@ def _effects(queue: PlannedQueue) -> str:
     """Describe the effects of a redrive, and the messages whose effects are not known."""
     if queue.name == QUARANTINE:
         return ""
-    known = ", ".join(f"{number} {EFFECTS[word]}" for word, number in queue.effects.items())
+    by_heading = dict.fromkeys(EFFECTS.values(), 0)
+    for word, number in queue.effects.items():
+        by_heading[EFFECTS[word]] += number
+    known = ", ".join(f"{number} {heading}" for heading, number in by_heading.items() if number)
     if not queue.unread:
         return known or "None is selected"
     return f"{known or 'Not known'}; unread messages: {queue.unread:,}"
