@@ -15,7 +15,7 @@ Invoke = Callable[[str, dict[str, Any]], str]
 
 _PAGE = """<!doctype html><html lang="en"><head><title>gazette-prod-support</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body.dark{background:#0f1b2a;color:#e9ebed}</style></head>
+<style>body{font-family:sans-serif}body.dark{background:#0f1b2a;color:#e9ebed}</style></head>
 <body class="THEME"><main><h1>Dashboard</h1><div id="widget"></div>
 <dialog aria-label="Answer"><div id="popup"></div><button id="close">Close</button></dialog>
 </main></body></html>"""

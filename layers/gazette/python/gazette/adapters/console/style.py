@@ -15,7 +15,7 @@ _RULES = """
 .gz h3{font-size:16px}
 .gz p{color:inherit;margin:4px 0}
 .gz .gz-hint{color:%s}
-.gz .gz-scroll{overflow-x:auto}
+.gz .gz-scroll{overflow-x:auto;position:relative}
 .gz table{background:transparent;border-collapse:collapse;color:inherit;width:100%%}
 .gz caption{color:inherit;font-weight:bold;padding:4px 0;text-align:left}
 .gz th,.gz td{background:transparent;border-bottom:1px solid %s;color:inherit;font-weight:normal;
