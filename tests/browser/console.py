@@ -10,13 +10,17 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.functions.conftest import Cloud
+from tests.unit.console.pages import ARN
+
 Invoke = Callable[[str, dict[str, Any]], str]
 """A function that invokes a Lambda function by its ARN, and returns its HTML."""
 
 _PAGE = """<!doctype html><html lang="en"><head><title>gazette-prod-support</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body{font-family:sans-serif}body.dark{background:#0f1b2a;color:#e9ebed}</style></head>
-<body class="THEME"><main><h1>Dashboard</h1><div id="widget"></div>
+<style>body{font-family:sans-serif}body.dark{background:#0f1b2a;color:#e9ebed}
+h1{font-size:18px;margin:0 8px}</style></head>
+<body class="THEME"><main><h1>gazette-prod-support</h1><div id="widget"></div>
 <dialog aria-label="Answer"><div id="popup"></div><button id="close">Close</button></dialog>
 </main></body></html>"""
 
@@ -84,3 +88,13 @@ class Console:
     def _confirm(self, dialog: Any) -> None:
         self.confirmations.append(dialog.message)
         dialog.dismiss() if self.refuses else dialog.accept()
+
+
+def opened(page: Page, cloud: Cloud, *, theme: str = "light") -> Console:
+    """Return the dashboard in a page. Its widget calls the real handlers."""
+
+    def invoke(arn: str, payload: dict[str, Any]) -> str:
+        html: Any = cloud.invoke(arn.split(":")[6].removeprefix("gazette-prod-"), payload)
+        return str(html)
+
+    return Console(page, invoke, widget=ARN, theme=theme)

@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -9,7 +10,7 @@ from typing import Literal, NamedTuple
 from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.subscribers.overview import Overview
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, ViewportSize
 
 from demo.engine import ROOT
 from gazette_cdk.assets.templates.build import build_templates
@@ -18,7 +19,9 @@ from gazette_cli.preview.sample import READER
 from gazette_cli.templates.building import Templates
 from tests.browser.chromium import chromium, webp
 from tests.browser.community import digest, quiet_day, with_pictures
+from tests.browser.console import Console, opened
 from tests.browser.report import report
+from tests.browser.support_story import TUESDAY, stage_on_friday
 
 FOLDER = ROOT / "docs" / "images"
 
@@ -48,6 +51,13 @@ PAGE = (
 
 REPORT = (Picture("report.webp", 1000, 860, "light"),)
 
+SUPPORT = (
+    Picture("support-light.webp", 1000, 890, "light"),
+    Picture("support-dark.webp", 1000, 890, "dark"),
+)
+PLAN = Picture("support-plan.webp", 1000, 276, "light")
+EXPLANATION = Picture("support-explain.webp", 1000, 506, "light")
+
 
 def draw(browser: Browser, folder: Path) -> list[Path]:
     """Write them all, and return them; the same templates make the same pictures."""
@@ -59,7 +69,41 @@ def draw(browser: Browser, folder: Path) -> list[Path]:
     shots += [(recommended, picture) for picture in RECOMMENDED]
     shots += [(preferences(), picture) for picture in PAGE]
     shots += [(report(), picture) for picture in REPORT]
-    return [_shot(browser, html, picture, folder) for html, picture in shots]
+    paths = [_shot(browser, html, picture, folder) for html, picture in shots]
+    return paths + draw_support(browser, folder)
+
+
+def draw_support(browser: Browser, folder: Path) -> list[Path]:
+    """Write the pictures of the support page, and return their paths."""
+    with stage_on_friday() as (cloud, clock):
+
+        def shot(picture: Picture, act: Callable[[Console], None]) -> Path:
+            size: ViewportSize = {"width": picture.width, "height": picture.height}
+            with browser.new_context(viewport=size, color_scheme=picture.scheme) as context:
+                console = opened(context.new_page(), cloud, theme=picture.scheme)
+                clock.pass_time(minutes=3)
+                act(console)
+                console.page.evaluate("scrollTo(0, 0)")
+                path = folder / picture.name
+                path.write_bytes(webp(console.page))
+                return path
+
+        paths = [shot(picture, lambda _: None) for picture in SUPPORT]
+        return [*paths, shot(PLAN, plan), shot(EXPLANATION, explain)]
+
+
+def plan(console: Console) -> None:
+    """Show what a redrive of the Tuesday would do."""
+    console.page.get_by_label("Date in UTC").fill(TUESDAY.date().isoformat())
+    console.press("Show what a redrive would do…")
+
+
+def explain(console: Console) -> None:
+    """Explain a reader whose digest failed, from the top of the answer."""
+    console.page.get_by_label("User id").fill("ann")
+    console.press("Explain the reader")
+    console.page.evaluate("document.activeElement.blur()")
+    console.page.locator("dialog").evaluate("each => each.scrollTo(0, 0)")
 
 
 def preferences() -> str:

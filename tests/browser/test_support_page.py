@@ -1,7 +1,6 @@
 """The support page in Chromium, on the real functions with moto, by keyboard."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from gazette.adapters.aws.dead_letters import queues
@@ -11,7 +10,9 @@ from gazette.domain.model import RunKey
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessibility import inspected, problems
-from tests.browser.console import Console
+from tests.browser.console import Console, opened
+from tests.browser.screenshots import explain, plan
+from tests.browser.support_story import stage_on_friday
 from tests.functions.cli.test_dead_letters import Sqs
 from tests.functions.conftest import Cloud, Context, account
 from tests.functions.messages import envelope, event
@@ -39,16 +40,6 @@ def sqs(cloud: Cloud) -> Sqs:
 def tab(browser: Browser) -> Iterator[Page]:
     with inspected(browser) as page:
         yield page
-
-
-def opened(page: Page, cloud: Cloud, *, theme: str = "light") -> Console:
-    """The dashboard, whose widget calls the real handlers."""
-
-    def invoke(arn: str, payload: dict[str, Any]) -> str:
-        html: Any = cloud.invoke(arn.split(":")[6].removeprefix("gazette-prod-"), payload)
-        return str(html)
-
-    return Console(page, invoke, widget=ARN, theme=theme)
 
 
 def verdict(console: Console) -> str:
@@ -145,3 +136,18 @@ def test_pages_are_accessible(tab: Page, cloud: Cloud, sqs: Sqs, theme: str) -> 
     assert problems(tab) == []
     console.press("Redrive now")
     assert problems(tab) == []
+
+
+def test_pictures_of_the_docs_show_what_their_texts_say(tab: Page) -> None:
+    """The alternative texts are in docs/support.md."""
+    with stage_on_friday() as (cloud, clock):
+        console = opened(tab, cloud)
+        assert verdict(console) == "2 queues need attention"
+        clock.pass_time(minutes=3)
+        plan(console)
+        expect(tab.locator("#widget")).to_contain_text(
+            "5 Safe: an email follows, 3 Sent already, 1 Unknown outcome, 1 Not wanted"
+        )
+        console.refresh()
+        explain(console)
+        expect(tab.locator("#popup")).to_contain_text("is due and has not been sent yet")
