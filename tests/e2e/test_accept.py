@@ -14,6 +14,7 @@ from typing import Any
 
 import boto3
 import pytest
+from gazette.domain.console.levels import Level
 from typer.testing import CliRunner
 
 from demo.client import as_client_of
@@ -22,7 +23,6 @@ from demo.ses_events import default_bus
 from gazette_cli.accept import command
 from gazette_cli.doctor import command as doctor
 from gazette_cli.main import app
-from gazette_cli.shared.answers import Level
 from tests.stage import Deployed
 
 A_PAUSE = timedelta(minutes=2)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+from gazette.domain.console.levels import Level
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import address_hash
 from gazette.domain.sources import Sources
@@ -20,7 +21,6 @@ from gazette.settings.preferences import PreferencesSettings
 from gazette_cli.accept.state import State
 from gazette_cli.doctor.command import findings_of
 from gazette_cli.imports.producer import producer_module
-from gazette_cli.shared.answers import Level
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.console import NotPossible, printable
 from gazette_cli.shared.deployed import settings_of

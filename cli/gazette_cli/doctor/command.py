@@ -9,6 +9,7 @@ from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.console.levels import Level
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 
@@ -25,7 +26,7 @@ from gazette_cli.doctor.stage_checks import check_stage
 from gazette_cli.doctor.stage_facts import SWEEP_TICK, StageFacts, stage_facts
 from gazette_cli.doctor.work_checks import check_work
 from gazette_cli.doctor.work_facts import work_facts
-from gazette_cli.shared.answers import Level, Rows
+from gazette_cli.shared.answers import Rows
 from gazette_cli.shared.console import NOT_POSSIBLE, note
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.next_commands import aimed

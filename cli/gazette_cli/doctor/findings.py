@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gazette_cli.shared.answers import Level
+from gazette.domain.console.levels import Level
 
 
 @dataclass(frozen=True, slots=True)

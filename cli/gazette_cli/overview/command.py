@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from gazette.adapters.aws.dead_letters.queues import Queue, queues
+from gazette.domain.console.levels import Level
 from gazette.domain.dead_letters import KNOWN, OPTIONAL
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
@@ -23,7 +24,7 @@ from gazette_cli.batches.views import listing
 from gazette_cli.overview.alarms import raised
 from gazette_cli.overview.lines import Seen, lines
 from gazette_cli.sending.categories import held_document
-from gazette_cli.shared.answers import Document, Level
+from gazette_cli.shared.answers import Document
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.console import printable
 from gazette_cli.shared.deployed import StageName, layers, settings_of

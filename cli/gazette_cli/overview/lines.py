@@ -1,43 +1,32 @@
 """The lines of an overview, each with the command to run next."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from gazette.domain.console.levels import Level, Line
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 from gazette.domain.scheduling.instants import moment
 from gazette.domain.withdrawing.withdrawals import MOST_WITHDRAWN
+from gazette.steps.support.words.lines import (
+    dead_letters,
+    held_by_day,
+    level_of,
+    quarantined,
+    stopped_streams,
+)
 
 from gazette_cli.batches.views import BatchProgress, left_text
 from gazette_cli.overview.alarms import Alarm
-from gazette_cli.shared.answers import Level
 from gazette_cli.shared.console import printable
 from gazette_cli.shared.next_commands import to_run
-from gazette_cli.shared.pace import rate_text, stopped_text
+from gazette_cli.shared.pace import rate_text
 from gazette_cli.templates.listing import is_deployed_since
 from gazette_cli.templates.stage import in_words_of
 from gazette_support.steps.overview import Overview
-
-_LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
-"""The ages from which an open run is reported as a warning and as a problem."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of an overview."""
-
-    level: Level
-
-    # The subject, such as `alarm` or `quarantine`.
-    area: str
-
-    text: str
-
-    # The command to run or the page to read next, or "".
-    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +81,8 @@ def _alarms(seen: Seen) -> Iterator[Line]:
 
 
 def _stops(seen: Seen) -> Iterator[Line]:
-    streams = seen.tables.streams
-    for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
-        if pace.breaker:
-            level = Level.WARNING if pace.breaker.by_hand else Level.PROBLEM
-            command = "sending resume" if pace.breaker.by_hand else "sending status"
-            text = f"{name}: {stopped_text(pace.breaker)}"
-            yield Line(level, "stopped", text, seen.to_run(command))
+    for line in stopped_streams(seen.tables.streams, stage=seen.stage):
+        yield replace(line, text=printable(line.text))
     if source := seen.tables.source:
         level = Level.WARNING if source.by_hand else Level.PROBLEM
         how = "manually" if source.by_hand else "automatically"
@@ -124,25 +108,15 @@ def _withdrawals(seen: Seen) -> Iterator[Line]:
 
 
 def _stuck(seen: Seen) -> Iterator[Line]:
-    for name, messages in seen.dead.items():
-        if messages:
-            text = f"{messages:,} in {name}"
-            yield Line(Level.PROBLEM, "dead letters", text, seen.to_run(f"dlq show {name}"))
-    if seen.quarantine:
-        text = f"{seen.quarantine:,} events do not match the contract"
-        yield Line(Level.PROBLEM, "quarantine", text, seen.to_run("quarantine list"))
+    yield from dead_letters(seen.dead, stage=seen.stage)
+    yield from quarantined(seen.quarantine, stage=seen.stage)
     standing = seen.tables.standing
-    if standing.held_by_day:
-        text = (
-            f"{standing.held_by_day:,} emails are waiting for the next day because the daily cap "
-            "or quota is used up"
-        )
-        yield Line(Level.WARNING, "daily limit", text, seen.to_run("sending status"))
+    yield from held_by_day(standing.held_by_day, stage=seen.stage)
     waits, due = standing.age, standing.due_at
     if due is None:
         yield Line(Level.OK, "oldest run", "no run is waiting to be sent")
         return
-    level = Level.PROBLEM if waits > _STUCK else Level.WARNING if waits > _LATE else Level.OK
+    level = level_of(waits)
     text = f"due at {moment(due)}, open for {_whole(waits)}"
     yield Line(level, "oldest run", text, seen.to_run(f"batch show {slot_id(slot_of(due))}"))
 

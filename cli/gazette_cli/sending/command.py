@@ -7,6 +7,7 @@ from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.scheduling.instants import moment
 from gazette.settings.delivery import GenerateSettings
+from gazette.steps.support.words.stops import next_try
 
 from gazette_cli.sending.categories import (
     check_category,
@@ -21,7 +22,7 @@ from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import StageName, settings_of
-from gazette_cli.shared.pace import next_try, rate_text, state, stream
+from gazette_cli.shared.pace import rate_text, state, stream
 from gazette_support.bootstrap.sending import build_sending
 from gazette_support.steps.sending import (
     SendingContext,

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -22,28 +21,6 @@ from gazette_cli.shared.console import NotPossible, printable, say, wants_json
 
 NOTHING = "-"
 """The text of an empty cell."""
-
-
-class Level(StrEnum):
-    """The severity of a finding, with the worst first. All commands use this scale."""
-
-    PROBLEM = "problem"
-    """A failure. Email is not sent or not accepted, delivery events are lost, or messages need an
-    operator.
-    """
-
-    UNSEEN = "unseen"
-    """A check that was not possible. It is unknown whether the checked resource works."""
-
-    WARNING = "warning"
-    """A finding to review. The checked resource works, or an operator stopped it intentionally."""
-
-    OK = "ok"
-
-    @property
-    def rank(self) -> int:
-        """The sort key of levels. The worst level has the rank 0."""
-        return [*Level].index(self)
 
 
 Document = Mapping[str, object]

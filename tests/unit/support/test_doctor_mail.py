@@ -9,12 +9,12 @@ from typing import Any
 
 import boto3
 import pytest
+from gazette.domain.console.levels import Level
 from gazette.settings.delivery import GenerateSettings
 
 from gazette_cli.doctor.findings import Finding, Unseen
 from gazette_cli.doctor.mail_checks import check_mail
 from gazette_cli.doctor.mail_facts import MailFacts, Sender, mail_facts
-from gazette_cli.shared.answers import Level
 
 ROOT = Path(__file__).parents[3]
 ACCOUNT: Mapping[str, Any] = {

@@ -8,11 +8,11 @@ from typing import Any
 import botocore.session
 import pytest
 from botocore import xform_name
+from gazette.domain.console.levels import Level
 
 from gazette_cli.doctor.findings import Finding, Unseen
 from gazette_cli.doctor.set_checks import OPTIONS, check_sets
 from gazette_cli.doctor.stage_facts import CONFIGURATION_SET, Deployed, StageFacts
-from gazette_cli.shared.answers import Level
 
 NAME = "gazette-prod-digest"
 MADE: Mapping[str, Any] = {

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from gazette.domain.console.levels import Level
 from gazette.domain.delivery.pace import MAX_RATE, QUOTA_SHARE
 from gazette.settings.delivery import GenerateSettings
 
@@ -13,7 +14,6 @@ from gazette_cdk.concurrency import ASSUMED_QUOTA, Size, senders
 from gazette_cli.doctor.findings import Finding, Unseen
 from gazette_cli.doctor.size_checks import check_limit, check_sizes
 from gazette_cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Deployed, StageFacts
-from gazette_cli.shared.answers import Level
 
 SHARE = 20
 

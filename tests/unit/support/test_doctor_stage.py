@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gazette.domain.console.levels import Level
 from gazette.domain.errors import Unavailable
 from gazette.domain.scheduling.calendar import slot_of
 
@@ -30,7 +31,6 @@ from gazette_cli.doctor.stage_facts import (
 )
 from gazette_cli.doctor.work_checks import check_invoked, check_ticks, check_work
 from gazette_cli.doctor.work_facts import WorkFacts
-from gazette_cli.shared.answers import Level
 from gazette_cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 
 ROOT = Path(__file__).parents[3]

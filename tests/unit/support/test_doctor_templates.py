@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 from gazette.adapters.templates.bundle import checksum_of
+from gazette.domain.console.levels import Level
 from gazette.domain.templates.versions import Candidate, InForce, Version
 
 from gazette_cli.doctor.data_checks import check_templates
-from gazette_cli.shared.answers import Level
 from tests.fake_templates import FakeBundles, FakeTemplateVersions
 from tests.unit.templates.test_bundle import with_file
 

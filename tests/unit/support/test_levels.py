@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.domain.console.levels import Level
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import EVER, PaceReading
 from gazette.domain.delivery.standing import Standing
@@ -16,7 +17,6 @@ from gazette_cli.doctor.stage_checks import check_alarms
 from gazette_cli.doctor.work_checks import check_breakers
 from gazette_cli.overview.alarms import Alarm
 from gazette_cli.overview.lines import Seen, lines
-from gazette_cli.shared.answers import Level
 from gazette_support.steps.overview import Overview
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
