@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from gazette.adapters.console.style import Tone
 from gazette.adapters.rendering.renderer import LONGEST_HTML
 from gazette.domain.identity import run_id
 from gazette.domain.scheduling.instants import moment
@@ -17,7 +18,7 @@ from gazette.domain.window.naming import LTR, direction_of
 from gazette_cli.replay import summary
 from gazette_cli.replay.comparison import Compared, Comparison
 from gazette_cli.replay.side_by_side import Fact, side_by_side
-from gazette_cli.shared.pages.look import Conclusion, Tile, Tone, page_templates
+from gazette_cli.shared.pages.look import Conclusion, Tile, page_templates
 from gazette_support.domain.replay import Change
 
 _ROWS = 500

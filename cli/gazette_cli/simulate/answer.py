@@ -1,7 +1,9 @@
 """The output of a simulation, as sentences, rows and JSON."""
 
+from gazette.adapters.console.style import Tone
+
 from gazette_cli.shared.answers import NOTHING, Document, Rows, Shown
-from gazette_cli.shared.pages.look import Conclusion, Tone
+from gazette_cli.shared.pages.look import Conclusion
 from gazette_cli.simulate.ceilings import Ceiling
 from gazette_cli.simulate.outcome import ALL, Outcome
 

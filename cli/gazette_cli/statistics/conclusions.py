@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from gazette_cli.shared.pages.look import Conclusion, Tone
+from gazette.adapters.console.style import Tone
+
+from gazette_cli.shared.pages.look import Conclusion
 from gazette_cli.statistics.comparisons import CONFIDENCE, Findings, Verdict, digits_of
 from gazette_cli.statistics.summary import Answer
 from gazette_support.domain.statistics import Measure

@@ -1,8 +1,8 @@
 """The conclusion of an experiment: who wins, and by how much."""
 
 import pytest
+from gazette.adapters.console.style import Tone
 
-from gazette_cli.shared.pages.look import Tone
 from gazette_cli.statistics.comparisons import Findings, Verdict
 from gazette_cli.statistics.conclusions import conclusion
 from gazette_cli.statistics.summary import Answer

@@ -2,18 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
+from gazette.adapters.console.palette import PALETTE
+from gazette.adapters.console.style import Tone
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-
-class Tone(StrEnum):
-    """The colour of a conclusion or a key figure."""
-
-    GOOD = "good"
-    BAD = "bad"
-    NEUTRAL = "neutral"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +35,17 @@ class Tile:
 
 def page_templates(folder: Path) -> Environment:
     """Return the environment of the page templates in a folder, which extend `base.html`."""
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader([folder, Path(__file__).parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["palette"] = _palette
+    return environment
+
+
+def _palette(theme: str) -> str:
+    """Return the colours of a theme as CSS variables. The support page has the same colours."""
+    return " ".join(f"--{name}: {colour};" for name, colour in PALETTE[theme].items())

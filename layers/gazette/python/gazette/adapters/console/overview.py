@@ -15,7 +15,7 @@ from gazette.adapters.console.markup import (
     table,
     without_addresses,
 )
-from gazette.adapters.console.style import page
+from gazette.adapters.console.style import Tone, heading, page
 from gazette.adapters.console.values import Assessed, Overview, QuarantineState, QueueState
 from gazette.domain.console.orders import EVERY_QUEUE
 from gazette.domain.dead_letters import QUARANTINE
@@ -28,6 +28,7 @@ FIRST = 10
 MORE = 50
 """The number of messages that the page of one queue shows."""
 
+_EMPTY = "All queues are empty"
 _SAFE = "Safe: an email follows"
 _DONE = "Sent already"
 _UNKNOWN = "Unknown outcome"
@@ -53,8 +54,9 @@ WHO = (
 
 def first_page(overview: Overview, buttons: Buttons, *, theme: str) -> Html:
     """Return the page of all queues. Its first line is the verdict."""
+    first = verdict(overview)
     parts = [
-        element("h2", verdict(overview)),
+        heading(first, tone=Tone.GOOD if first == _EMPTY else Tone.BAD),
         paragraph(f"Stage {overview.stage}, at {moment(overview.at)}.", class_="gz-hint"),
         _queues(overview, buttons),
     ]
@@ -88,7 +90,7 @@ def verdict(overview: Overview) -> str:
     if waiting:
         need = "queue needs" if waiting == 1 else "queues need"
         return "; ".join(filter(None, (f"{waiting} {need} attention", cannot)))
-    return cannot or "All queues are empty"
+    return cannot or _EMPTY
 
 
 def _queues(overview: Overview, buttons: Buttons) -> Html:
