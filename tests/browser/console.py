@@ -26,7 +26,7 @@ h1{font-size:18px;margin:0 8px}</style></head>
 
 _SCRIPT = """
 const context = () => ({
-  dashboardName: 'gazette-prod-support', theme: 'THEME', params: {},
+  dashboardName: 'gazette-prod-support', theme: 'THEME', params: GIVEN,
   forms: {all: Object.fromEntries([...document.querySelectorAll('#widget input')]
     .map(each => [each.name, each.value]))},
 });
@@ -53,23 +53,33 @@ const place = (html, at) => {
   });
 };
 window.refresh = async () => {
-  place(await invoke(WIDGET, {widgetContext: context()}), document.getElementById('widget'));
+  const html = await invoke(WIDGET, {...GIVEN, widgetContext: context()});
+  place(html, document.getElementById('widget'));
 };
 document.getElementById('close').onclick = () => document.querySelector('dialog').close();
 """
 
 
 class Console:
-    """A dashboard that is open in a page. `refuses` lets the person refuse each confirmation."""
+    """A dashboard that is open in a page, whose widget has the parameters `given`.
 
-    def __init__(self, page: Page, invoke: Invoke, *, widget: str, theme: str = "light") -> None:
+    `refuses` lets the person refuse each confirmation.
+    """
+
+    def __init__(
+        self, page: Page, invoke: Invoke, *, widget: str, theme: str = "light", **given: str
+    ) -> None:
         self.page = page
         self.refuses = False
         self.confirmations: list[str] = []
         page.expose_function("invoke", invoke)
         page.on("dialog", self._confirm)
         page.set_content(_PAGE.replace("THEME", theme))
-        page.evaluate(_SCRIPT.replace("THEME", theme).replace("WIDGET", json.dumps(widget)))
+        page.evaluate(
+            _SCRIPT.replace("THEME", theme)
+            .replace("WIDGET", json.dumps(widget))
+            .replace("GIVEN", json.dumps(given))
+        )
         self.refresh()
 
     def refresh(self) -> None:
@@ -90,11 +100,11 @@ class Console:
         dialog.dismiss() if self.refuses else dialog.accept()
 
 
-def opened(page: Page, cloud: Cloud, *, theme: str = "light") -> Console:
+def opened(page: Page, cloud: Cloud, *, theme: str = "light", **given: str) -> Console:
     """Return the dashboard in a page. Its widget calls the real handlers."""
 
     def invoke(arn: str, payload: dict[str, Any]) -> str:
         html: Any = cloud.invoke(arn.split(":")[6].removeprefix("gazette-prod-"), payload)
         return str(html)
 
-    return Console(page, invoke, widget=ARN, theme=theme)
+    return Console(page, invoke, widget=ARN, theme=theme, **given)

@@ -1,10 +1,14 @@
 """The support page in Chromium, on the real functions with moto, by keyboard."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from gazette.adapters.aws.dead_letters import queues
 from gazette.adapters.aws.queues import encode_run_key
+from gazette.adapters.console.story import VIEW
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
+from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from playwright.sync_api import Browser, Page, expect
@@ -13,6 +17,7 @@ from tests.browser.accessibility import inspected, problems
 from tests.browser.console import Console, opened
 from tests.browser.screenshots import explain, plan
 from tests.browser.support_story import stage_on_friday
+from tests.contract.outside.test_stage_metrics import put as put_metric
 from tests.functions.cli.test_dead_letters import Sqs
 from tests.functions.conftest import Cloud, Context, account
 from tests.functions.messages import envelope, event
@@ -151,3 +156,45 @@ def test_pictures_of_the_docs_show_what_their_texts_say(tab: Page) -> None:
         console.refresh()
         explain(console)
         expect(tab.locator("#popup")).to_contain_text("is due and has not been sent yet")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("is_calm", [True, False])
+def test_story_is_accessible_and_leads_to_the_queues(
+    tab: Page, cloud: Cloud, sqs: Sqs, *, theme: str, is_calm: bool
+) -> None:
+    if not is_calm:
+        sqs.put("ingest-dead", "<script>alert(1)</script>")
+    for name, value in (("ticks_done", 1), ("oldest_due_age", 0)):
+        put_metric(name, value, datetime.now(UTC) - timedelta(minutes=1))
+    console = opened(tab, cloud, theme=theme, view=VIEW)
+    assert verdict(console) == (
+        "Everything is on time." if is_calm else "1 problem: dead letters: 1 in ingest-dead."
+    )
+    assert tab.locator("#widget h3").all_inner_texts() == ["On time", "Stuck", "Readers"]
+    assert problems(tab) == []
+    console.press("Show the queues and ask questions")
+    assert verdict(console) == ("All queues are empty" if is_calm else "1 queue needs attention")
+    console.refresh()
+    assert tab.locator("#widget h3").first.inner_text() == "On time"
+    assert problems(tab) == []
+
+
+def test_story_shows_hostile_content_as_text(tab: Page, cloud: Cloud, sqs: Sqs) -> None:
+    limiter = DynamoRateLimiter("pace", PacePlan(rate=1), name=ROWS.digest)
+    limiter.open_by_hand(f"{HOSTILE} ann@example.com", datetime.now(UTC))
+    opened(tab, cloud, view=VIEW)
+    text = tab.locator("#widget").inner_text()
+    assert "<script>alert(1)</script>" in text
+    assert "@" not in text
+    assert tab.locator("#widget script, #widget img").count() == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_story_is_readable_in_a_narrow_widget(
+    tab: Page, cloud: Cloud, sqs: Sqs, theme: str
+) -> None:
+    tab.set_viewport_size({"width": 320, "height": 800})
+    opened(tab, cloud, theme=theme, view=VIEW)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 320
+    assert problems(tab) == []

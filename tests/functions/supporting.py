@@ -41,6 +41,10 @@ class Widget:
         """
         return self.call(LOOKS, {})
 
+    def story(self) -> Parsed:
+        """Call the function with the parameters of the widget on top of the main dashboard."""
+        return self.call(LOOKS, {"view": "story"})
+
     def press(self, action: Action) -> Parsed:
         """Call the function of a button."""
         function = action.attributes["endpoint"].split(":")[6].removeprefix("gazette-prod-")
@@ -112,6 +116,7 @@ def support_of_every_kind(cloud: Cloud) -> None:
         body = refused if dead.names_runs else BODIES.get(dead.source or "", "{}")
         put(cloud, sqs, dead.name, body)
     put(cloud, sqs, "quarantine", BODIES["ingest"], BODIES["feedback"])
+    widget.story()
     for question in ("explain", "receipt", "run"):
         widget.ask(question, user="zed", event="e1", run="zed-daily-1")
     widget.ask("receipt", user="zac", event="e1")

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gazette.adapters.console.story import VIEW
 
 from proofs.enforce.policies import Request, allowing, read
 from tests.infra.synthesis import Synthesis
+from tests.infra.test_dashboard import widgets
 
 PAGE = Path(__file__).parents[2] / "docs/support.md"
 FUNCTIONS = ("support", "support_redrive")
@@ -24,15 +26,35 @@ def policy(name: str) -> dict[str, Any]:
     return document
 
 
-def test_widget_calls_the_looking_function_on_refresh_only(prod: Synthesis) -> None:
+def support_widget(prod: Synthesis) -> dict[str, Any]:
+    """The only widget of the dashboard of the support page."""
     dashboards = prod.service.of_type("AWS::CloudWatch::Dashboard").values()
-    (found,) = (each for each in dashboards if each["DashboardName"] == "gazette-prod-support")
-    (widget,) = json.loads(found["DashboardBody"])["widgets"]
+    (dashboard,) = (each for each in dashboards if each["DashboardName"] == "gazette-prod-support")
+    (widget,) = json.loads(dashboard["DashboardBody"])["widgets"]
+    return dict(widget)
+
+
+def test_widget_calls_the_looking_function_on_refresh_only(prod: Synthesis) -> None:
+    widget = support_widget(prod)
     assert widget["type"] == "custom"
     properties = widget["properties"]
     assert properties["updateOn"] == {"refresh": True, "resize": False, "timeRange": False}
     assert "params" not in properties
     assert prod.live("support") in json.dumps(properties["endpoint"])
+
+
+def test_story_is_first_on_the_dashboard_and_calls_only_the_looking_function(
+    prod: Synthesis,
+) -> None:
+    first, *others = widgets(prod)
+    assert (first["type"], first["x"], first["y"], first["width"]) == ("custom", 0, 0, 24)
+    assert "custom" not in {each["type"] for each in others}
+    assert min(each["y"] for each in others) == first["height"]
+    properties = first["properties"]
+    assert properties["updateOn"] == {"refresh": True, "resize": False, "timeRange": False}
+    assert properties["params"] == {"view": VIEW}
+    assert prod.live("support") in json.dumps(properties["endpoint"])
+    assert properties["endpoint"] == support_widget(prod)["properties"]["endpoint"]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -59,7 +59,12 @@ from gazette_cdk.constructs.web.http_api import API as READERS_API
 from gazette_cdk.constructs.web.http_api import ReadersApi
 from gazette_cdk.constructs.web.links_domain import LinksDomain, LinksRecord
 from gazette_cdk.constructs.web.services_api import ServicesApi
-from gazette_cdk.constructs.web.support_page import SupportDashboard, may_look, may_redrive
+from gazette_cdk.constructs.web.support_page import (
+    SupportDashboard,
+    may_look,
+    may_redrive,
+    story_widget,
+)
 from gazette_cdk.stacks.concurrency import compare_concurrency
 from gazette_cdk.stacks.encryption import encrypt
 from gazette_cdk.stacks.front import FrontStack
@@ -204,7 +209,7 @@ class ServiceStack(Stack):
 
         watch_parts(self, stage, self.alarms)
         if stage.dashboard:
-            Dashboard(self, stage=stage)
+            Dashboard(self, stage=stage, story=story_widget(supporting[0].live))
             SupportDashboard(self, stage=stage, function=supporting[0].live)
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=api.url)
@@ -426,6 +431,7 @@ class ServiceStack(Stack):
             return
         looks, redrives = supporting
         may_look(looks.function, [*redrivable, ticks])
+        looks.function.add_to_role_policy(_may_ask_for_metrics())
         may_redrive(redrives.function, watched=redrivable, targets=targets)
         self._links_secret.grant_read(redrives.function)
         for step in supporting:

@@ -1,4 +1,4 @@
-"""The dashboard of a stage, with one row of graphs for each question in `panels`."""
+"""The dashboard of a stage: its story, and a row of graphs for each question in `panels`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,13 +23,14 @@ _A_ROW = 24
 class Dashboard(cloudwatch.Dashboard):
     """A dashboard of the queues, functions and APIs that the stack already contains."""
 
-    def __init__(self, stack: Construct, *, stage: Stage) -> None:
+    def __init__(self, stack: Construct, *, stage: Stage, story: cloudwatch.IWidget) -> None:
         super().__init__(
             stack,
             "Dashboard",
             dashboard_name=f"gazette-{stage.name}",
             default_interval=Duration.hours(12),
         )
+        self.add_widgets(story)
         parts = stack.node.find_all()
         for question, panels in PANELS.items():
             visible = [panel for panel in panels if _is_shown(panel, stage)]

@@ -1,4 +1,4 @@
-"""The support page: a dashboard with a custom widget, and the grants of its two functions."""
+"""The support page and the story of a stage: their widgets, and the grants of two functions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,6 +11,9 @@ from gazette_cdk.stage import Stage
 
 _WIDTH, _HEIGHT = 24, 30
 """The size of the widget, in units of the CloudWatch grid."""
+
+_STORY = 9
+"""The height of the story."""
 
 _LOOK = (
     "sqs:GetQueueUrl",
@@ -38,6 +41,23 @@ def may_redrive(
         queue.grant(function, *_LOOK, "sqs:DeleteMessage")
     for queue in targets.values():
         queue.grant(function, "sqs:GetQueueUrl", "sqs:SendMessage")
+
+
+def story_widget(function: lambda_.IFunction) -> cloudwatch.CustomWidget:
+    """Return the widget that tells the story of the stage, for the top of its dashboard.
+
+    `view` is the parameter by which the function `support` selects the page.
+    """
+    return cloudwatch.CustomWidget(
+        function_arn=function.function_arn,
+        title="In words",
+        update_on_refresh=True,
+        update_on_resize=False,
+        update_on_time_range_change=False,
+        params={"view": "story"},
+        width=_WIDTH,
+        height=_STORY,
+    )
 
 
 class SupportDashboard(cloudwatch.Dashboard):

@@ -210,6 +210,8 @@ class SupportSettings(SendingSettings):
     """The content sources, as JSON. Only a stage that queries a service has a queue of queries."""
 
     engagement_table: str
+    ticks: int
+    """1 if fan-out runs on a timer; else 0."""
 
     @property
     def queries_source(self) -> bool:

@@ -14,6 +14,10 @@ class Buttons:
         """Return the button that shows the first page again."""
         return button("Back to the queues", endpoint=self._looking, parameters={})
 
+    def queues(self) -> Html:
+        """Return the button that shows the support page in the place of the story."""
+        return button("Show the queues and ask questions", endpoint=self._looking, parameters={})
+
     def messages(self, queue: str) -> Html:
         """Return the button that shows more messages of a queue."""
         return button(

@@ -4,22 +4,31 @@ The function may read queues and tables. It may neither send nor delete messages
 orders.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, partial
 
-from gazette.adapters.aws.dead_letters.states import QueueRead, QueueReader
+from gazette.adapters.aws.dead_letters.states import QueueReader
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.console.answers import answer_page, problem_page
 from gazette.adapters.console.buttons import Buttons
 from gazette.adapters.console.overview import FIRST, MORE, first_page, queue_page
 from gazette.adapters.console.requests import WidgetRequest
+from gazette.adapters.console.story import VIEW, story_page
 from gazette.adapters.console.values import (
     Overview,
     QuarantineState,
     QueueState,
     Section,
 )
-from gazette.bootstrap.console.shared import Assessor, Respond, buttons, known_queues, standing
+from gazette.bootstrap.console.shared import (
+    Assessor,
+    Respond,
+    buttons,
+    known_queues,
+    log_problems,
+    standing,
+)
+from gazette.bootstrap.console.story import StoryReader
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.explain import build_explain
 from gazette.bootstrap.support.find import build_read_run
@@ -29,7 +38,7 @@ from gazette.domain.dead_letters import QUARANTINE
 from gazette.domain.explanation import Explanation
 from gazette.domain.identity import USER_ID, parse_run_id
 from gazette.domain.scheduling.instants import moment
-from gazette.observability import TimeLeft, logger
+from gazette.observability import TimeLeft
 from gazette.settings.delivery import SupportSettings
 from gazette.steps.support.reasons import words_for
 from gazette.steps.support.receipt import receipt
@@ -58,6 +67,7 @@ class SupportPage:
         self._known = known_queues(settings)
         self._reader = QueueReader(settings.stage_name, clock=now)
         self._assessor = Assessor(settings)
+        self._story = StoryReader(settings)
 
         @cache
         def explain() -> Callable[[str, None], Explanation]:
@@ -77,13 +87,15 @@ class SupportPage:
         if request.do in answers:
             return answers[request.do](request)
         page_buttons = buttons(self._stage, request.arn)
+        if not request.do and request.value("view") == VIEW:
+            return story_page(self._story.read(), page_buttons, theme=request.theme)
         if request.do == "messages":
             return self._messages(request, page_buttons)
         return first_page(self._overview(), page_buttons, theme=request.theme)
 
     def _overview(self) -> Overview:
         reads = self._reader.read(self._known, most=FIRST, with_quarantine=True)
-        _log_problems(reads.values())
+        log_problems(reads.values())
         assessed = self._assessor.assess_all(
             [letter for each in reads.values() for letter in each.letters]
         )
@@ -106,7 +118,7 @@ class SupportPage:
             sentence = "This stage does not have the queue. Go back, and choose another one."
             return problem_page(sentence, theme=request.theme, back=page_buttons.back())
         reads = self._reader.read(queues, most=MORE, with_quarantine=False)
-        _log_problems(reads.values())
+        log_problems(reads.values())
         (read,) = reads.values()
         if read.problem:
             sentence = f"The queue {read.name} cannot be read. Go back, and try again in a minute."
@@ -184,9 +196,3 @@ class SupportPage:
             user=key.user_id,
             theme=request.theme,
         )
-
-
-def _log_problems(reads: Iterable[QueueRead]) -> None:
-    for each in reads:
-        if each.problem:
-            logger().error("queue not read", queue=each.name, why=str(each.problem))

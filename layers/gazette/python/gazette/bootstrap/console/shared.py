@@ -1,11 +1,12 @@
 """The parts that both functions of the support page share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from gazette.adapters.aws.dead_letters.states import QueueRead
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.console.answers import DOCUMENTATION, problem_page
 from gazette.adapters.console.buttons import Buttons
@@ -151,3 +152,10 @@ def standing(run: Run, stage: str) -> str:
     code = f" ({run.detail})" if run.detail else ""
     why = with_stage(words_for(run).why, stage=stage)
     return f"The run {outcome(run)}: {why}{code}."
+
+
+def log_problems(reads: Iterable[QueueRead]) -> None:
+    """Log each queue that could not be read."""
+    for each in reads:
+        if each.problem:
+            logger().error("queue not read", queue=each.name, why=str(each.problem))

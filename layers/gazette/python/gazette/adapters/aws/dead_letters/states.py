@@ -30,6 +30,24 @@ class QueueRead:
     problem: QueueUnavailable | None = None
 
 
+def count_messages(stage: str, names: Sequence[str]) -> dict[str, QueueRead]:
+    """Return the queues by name, with their numbers of messages. No message is received.
+
+    One GetQueueUrl and one GetQueueAttributes for each queue.
+    """
+    reads: dict[str, QueueRead] = {}
+
+    def read(name: str) -> None:
+        try:
+            (queue,) = queues(stage, name)
+            reads[name] = QueueRead(name, queue.waiting())
+        except QueueUnavailable as err:
+            reads[name] = QueueRead(name, problem=err)
+
+    side_by_side(read, names)
+    return {name: reads[name] for name in names}
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
     read: QueueRead
