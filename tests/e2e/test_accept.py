@@ -7,18 +7,15 @@ the clock strike, and waits until the functions have worked.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from gazette.domain.console.levels import Level
 from typer.testing import CliRunner
 
 from demo.client import as_client_of
-from demo.command import not_shown
 from demo.ses_events import default_bus
 from gazette_cli.accept import command
 from gazette_cli.doctor import command as doctor
@@ -56,18 +53,7 @@ def ready(
     deployed: Deployed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Deployed]:
     """The stage with delivery events, as doctor would find it on AWS."""
-    findings_of = doctor.findings_of
-
-    def shown(*arguments: Any) -> list[Any]:
-        """The findings without problems that an emulator cannot avoid."""
-        found = findings_of(*arguments)
-        return [
-            replace(each, level=Level.UNSEEN) if not_shown(each.check, each.seen) else each
-            for each in found
-        ]
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gazette_cli.accept.stage.findings_of", shown)
     monkeypatch.setattr(doctor, "text_records", lambda _: ["v=DMARC1; p=none"])
     monkeypatch.setattr(command, "Sleeping", lambda: Striking(deployed))
     ses = deployed.ses

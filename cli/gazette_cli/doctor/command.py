@@ -16,12 +16,14 @@ from gazette.settings.sweep import SweepSettings
 from gazette_cdk.stacks.names import PREFIX
 from gazette_cli.doctor.canary import check_canary
 from gazette_cli.doctor.data_checks import check_data, check_templates
+from gazette_cli.doctor.emulator import local_endpoint, marked
 from gazette_cli.doctor.findings import Finding, ok
 from gazette_cli.doctor.mail_checks import check_mail, check_recipients
 from gazette_cli.doctor.mail_facts import mail_facts
 from gazette_cli.doctor.questions import text_records
 from gazette_cli.doctor.set_checks import check_sets
 from gazette_cli.doctor.size_checks import check_sizes
+from gazette_cli.doctor.source_checks import check_source
 from gazette_cli.doctor.stage_checks import check_stage
 from gazette_cli.doctor.stage_facts import SWEEP_TICK, StageFacts, stage_facts
 from gazette_cli.doctor.work_checks import check_work
@@ -63,12 +65,16 @@ def doctor(
         ),
     ] = PREFIX,
 ) -> None:
-    """Check the domain, SES, ticks, functions, tables, queues and templates of a stage. This
-    command changes nothing.
+    """Check the domain, SES, ticks, functions, tables, queues, templates and the recommendation
+    service of a stage. This command changes nothing.
 
     Each finding describes the result of a check, and the recommended action. A missing permission
-    is also a finding. The exit code is 1 if there are problems, 2 if a check was not possible, and
-    0 otherwise. Warnings do not affect the exit code.
+    is also a finding. A recommendation service gets one request, with the user id `gazette-doctor`,
+    unless requests are stopped. If AWS_ENDPOINT_URL is on this computer, the findings state what an
+    emulator cannot show, and the exit code is not 0.
+
+    The exit code is 1 if there are problems, 2 if a check was not possible, and 0 otherwise.
+    Warnings do not affect the exit code.
     """
     findings = findings_of(stage, stack_prefix, send=send)
     rows = [
@@ -91,8 +97,10 @@ def findings_of(stage: str, stack_prefix: str, *, send: bool = False) -> list[Fi
     """Check a stage, and return the findings, with the worst first. Raises NotPossible."""
     settings = settings_of(stage, "generate", GenerateSettings)
     sweep = settings_of(stage, "sweep", SweepSettings)
+    findings = _findings(stage_facts(stage, stack_prefix), settings, sweep, send=send)
+    endpoint = local_endpoint()
     return sorted(
-        _findings(stage_facts(stage, stack_prefix), settings, sweep, send=send),
+        marked(findings, endpoint) if endpoint else findings,
         key=lambda each: each.level.rank,
     )
 
@@ -109,6 +117,7 @@ def _findings(
     yield from check_deployment(stage, templates)
     changed_at = facts.schedule_changed_at(SWEEP_TICK)
     yield from check_work(work_facts(stage, settings, sweep), schedule_changed_at=changed_at)
+    yield from check_source(stage, settings)
     yield check_recipients(settings)
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)

@@ -30,6 +30,7 @@ EXAMPLES: Mapping[str, str] = {
     "sending status": "gazette sending status",
     "sending stop": 'gazette sending stop "wrong subject line" --category like',
     "sending resume": "gazette sending resume --category like",
+    "sources try": "gazette sources try https://recommend.shop.example/v1/items",
     "sources status": "gazette sources status",
     "sources stop": 'gazette sources stop "the service is being moved"',
     "sources resume": "gazette sources resume",

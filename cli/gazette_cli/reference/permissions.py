@@ -117,6 +117,11 @@ _VIEW_BATCH = (
     | _on("table/schedules/index/*", "Query")
 )
 
+_SOURCE = _settings_of("content") | _on("secret/recommend-token", "GetSecretValue")
+"""The permissions to query the recommendation service of a stage. The name of the secret is that of
+the examples in docs/content.md.
+"""
+
 _DOCTOR = (
     _settings_of("generate")
     | _settings_of("sweep")
@@ -142,6 +147,7 @@ _DOCTOR = (
     | _on("table/control", "GetItem", "Query")
     | _READ_VERSIONS
     | _on("table/pace", "GetItem")
+    | _SOURCE
 )
 """The permissions of `gazette doctor` without `--send`."""
 
@@ -218,6 +224,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/pace", "GetItem", "UpdateItem")
     | _on("table/control", "Query", "DeleteItem")
     | _on("table/category_stats", "Query", "BatchWriteItem"),
+    "sources try": _SOURCE,
     "sources status": _settings_of("content")
     | _on("table/pace", "GetItem")
     | _each(("queue/content", "queue/content-dead"), *_COUNT),
@@ -435,5 +442,7 @@ def _arn(resource: str, stage: str) -> str:
             return f"arn:aws:logs:*:*:log-group:/aws/lambda/gazette-{stage}-{name}:*"
         case "configuration-set":
             return f"arn:aws:ses:*:*:configuration-set/gazette-{stage}-*"
+        case "secret" if name == "recommend-token":
+            return f"arn:aws:secretsmanager:*:*:secret:shop/{name}-*"
         case _:
             return f"arn:aws:secretsmanager:*:*:secret:{name.title()}Key*"

@@ -464,6 +464,18 @@ SHAPES: Mapping[str, Shape] = {
         "more": "boolean",
     },
     "quarantine redrive": {"moved": "number", "left": "number", "came_back": "number"},
+    "sources try": {
+        "url": "text",
+        "usable": "boolean",
+        "problem": "text?",
+        "todo": "text?",
+        "status": "number?",
+        "seconds": "number",
+        "items": "number",
+        "skipped": "number",
+        "refused": [{"item": "number", "field": "text?", "reason": "text", "left_out": "boolean"}],
+        "shown": [{"id": "text", "title": "text", "url": "text"}],
+    },
     "sources status": {
         "state": "text",
         "reason": "text?",

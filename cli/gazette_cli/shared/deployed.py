@@ -75,6 +75,14 @@ def layers(stage: str, step: str) -> list[str]:
     return [each["Arn"] for each in sorted(layers, key=lambda each: each.get("CodeSize", 0))]
 
 
+def is_in_vpc(stage: str, step: str) -> bool:
+    """Return True if the live function is connected to a VPC.
+
+    One GetFunctionConfiguration. Raises NotPossible.
+    """
+    return bool(_configuration(stage, step).get("VpcConfig", {}).get("VpcId"))
+
+
 def _configuration(stage: str, step: str) -> "FunctionConfigurationResponseTypeDef":
     """Return the configuration of the version that the `live` alias points to, even after a
     rollback.

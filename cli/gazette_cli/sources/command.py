@@ -1,6 +1,7 @@
-"""`gazette sources`: show, stop and resume requests to the recommendation service."""
+"""`gazette sources`: try a recommendation service, and show, stop and resume requests to it."""
 
 from collections import Counter
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -8,21 +9,36 @@ from gazette.adapters.aws.dead_letters.queues import queues
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.errors import InvalidKeys
+from gazette.domain.links import has_host
 from gazette.domain.scheduling.instants import moment
 from gazette.settings.content import ContentSettings
 
+from gazette_cdk.stage.content import SOURCE_URL
 from gazette_cli.shared.answers import Yes, confirm, facts, tell
-from gazette_cli.shared.aws_errors import refusals_of_tables
+from gazette_cli.shared.aws_errors import refusals_in_words, refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
+from gazette_cli.shared.completion import known_stages
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import StageName, settings_of
+from gazette_cli.sources.trial import document, rows
+from gazette_support.bootstrap.source_trial import Target, build_trial
 from gazette_support.bootstrap.sources import build_arming, build_permits
 from gazette_support.steps.sources import Armed, arm_sources
 
+
+class Digest(StrEnum):
+    """The frequencies of digests that have content sources."""
+
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    CUSTOM = "custom"
+
+
 sources = typer.Typer(
     help=(
-        "Show, stop and resume requests to the recommendation service, and apply the stage's "
-        "content sources to existing readers."
+        "Try a recommendation service, show, stop and resume requests to it, and apply the "
+        "stage's content sources to existing readers."
     ),
     no_args_is_help=True,
 )
@@ -140,6 +156,63 @@ def arm(
             f"The schedules of {counts[Armed.CHANGING]:,} readers changed repeatedly and were "
             f"not updated. Run `gazette sources arm --stage {stage}` again."
         )
+
+
+@sources.command("try", cls=Command)
+def try_once(
+    url: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL",
+            help="The endpoint of the service. With `--stage`, the default is the endpoint of the "
+            "stage.",
+        ),
+    ] = "",
+    stage: Annotated[
+        str,
+        typer.Option(
+            "--stage",
+            help="Use the timeout, the number of items, the token and the permitted hosts of this "
+            "stage. Without it, the command needs no AWS account.",
+            autocompletion=known_stages,
+        ),
+    ] = "",
+    user: Annotated[
+        str, typer.Option("--user", metavar="USER", help="The user id in the request.")
+    ] = "gazette-try",
+    digest: Annotated[
+        Digest, typer.Option("--digest", help="The frequency of the digest in the request.")
+    ] = Digest.DAILY,
+) -> None:
+    """Send one request to a recommendation service, and show what a digest would contain. The exit
+    code is 1 if the service is not usable.
+
+    The request, the time limit and the checks are those of the content function. Each item that
+    Gazette would leave out is listed with the field and the remedy. The command stores nothing, and
+    the request does not count towards the rate of the stage. The token of a stage is sent only to
+    the host in `recommendations_url`.
+    """
+    target = _target(url, stage)
+    with refusals_in_words("the token of the service", service="secretsmanager"):
+        try:
+            trial = build_trial(target)(user, digest.value)
+        except InvalidKeys as err:
+            raise NotPossible(str(err)) from err
+    facts(document(target.url, trial), rows(target.url, trial))
+    if stage and url and not target.secret:
+        note("The request had no token. The token of a stage is sent only to its own service.")
+    if trial.problem:
+        raise typer.Exit(1)
+
+
+def _target(url: str, stage: str) -> Target:
+    if url and not (SOURCE_URL.fullmatch(url) and has_host(url)):
+        raise NotPossible(f"{url} is not an https URL. On loopback, http is also allowed.")
+    if stage:
+        return Target.of(_settings(stage), url)
+    if not url:
+        raise NotPossible("Specify the URL of the service, or a stage with --stage.")
+    return Target(url=url)
 
 
 def _in_words(counts: Counter[Armed]) -> str:

@@ -28,6 +28,7 @@ from gazette_support.domain.acceptance.readers import CATEGORY
 from tests.builders import KEY, SUPPRESSION_KEY
 from tests.functions.cli.accepted_stage import AcceptedStage, accept, accepted_stage
 from tests.functions.cli.conftest import outside
+from tests.functions.cli.test_doctor import source  # noqa: F401  # a fixture
 from tests.functions.cli.test_doctor import stage as healthy  # noqa: F401  # a fixture
 from tests.functions.conftest import Cloud, Context
 from tests.functions.in_stages import STAGES, Smtp

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.settings.content import ContentSettings
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 from typer.testing import CliRunner, Result
@@ -20,6 +21,7 @@ from typer.testing import CliRunner, Result
 from gazette_cdk.concurrency import senders
 from gazette_cli.doctor import command
 from gazette_cli.main import app
+from proofs.sources.service import Reply, Service, serving
 from tests.functions.cli.conftest import outside
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
@@ -87,9 +89,20 @@ def always(answer: Any) -> Callable[[object], Any]:
 
 
 @pytest.fixture
-def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+def source(socket_enabled: None) -> Iterator[Service]:
+    """The recommendation service of the stage."""
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def stage(cloud: Cloud, source: Service, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     """A stage that is well; moto knows its tables and queues, and `cloud.answers` says the rest."""
-    deploy("generate", GenerateSettings.from_env().to_env() | {"GAZETTE_EMAILS_PER_SECOND": "10"})
+    asking = {"GAZETTE_CONTENT_SOURCES": '["events", "recommendations"]'}
+    rate = {"GAZETTE_EMAILS_PER_SECOND": "10"}
+    deploy("generate", GenerateSettings.from_env().to_env() | rate | asking)
+    url = {"GAZETTE_RECOMMENDATIONS_URL": source.url}
+    deploy("content", ContentSettings.from_env().to_env() | asking | url)
     deploy("sweep", SweepSettings.from_env().to_env())
     for name in ("gazette-prod-generate", "gazette-prod-generate-dead"):
         boto3.client("sqs").create_queue(QueueName=name)
@@ -157,6 +170,14 @@ def test_doctor_canary_email_adds_a_finding(stage: Cloud, monkeypatch: pytest.Mo
     assert sent["ConfigurationSetName"] == GenerateSettings.from_env().configuration_set
     assert json.loads(done.stdout)["findings"][-1]["check"] == "canary"
     assert outside("doctor", stage.meter.grants["doctor"]) == (set(), set())
+
+
+def test_doctor_queries_the_content_source_once(stage: Cloud, source: Service) -> None:
+    assert run("--json").exit_code == 0
+    assert len(source.requests) == 1
+    source.answers(Reply(status=500))
+    done = run("--json")
+    assert (done.exit_code, [each["check"] for each in wrong(done)]) == (1, ["content source"])
 
 
 def test_doctor_problem_exits_with_1_and_is_listed_first(stage: Cloud) -> None:

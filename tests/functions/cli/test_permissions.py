@@ -44,6 +44,7 @@ from gazette_cli.main import app
 from gazette_cli.reference.permissions import PERMISSIONS
 from gazette_cli.restore.command import COPY, Restorable
 from gazette_cli.rollback.versions import FUNCTIONS
+from proofs.sources.service import Reply, Service, items, serving
 from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
 from tests.functions.cli.test_events_out import keep_batch
@@ -267,8 +268,17 @@ def test_sending_commands_use_exactly_the_documented_permissions(cloud: Cloud, r
     assert_exact(cloud, "sending")
 
 
+@pytest.fixture
+def recommending(socket_enabled: None) -> Iterator[Service]:
+    """A recommendation service with one valid and one invalid item."""
+    with serving() as running:
+        listed = [*json.loads(items("a"))["items"], {"id": "b"}]
+        running.answers(Reply(body=json.dumps({"items": listed}).encode()))
+        yield running
+
+
 def test_sources_commands_use_exactly_the_documented_permissions(
-    cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch
+    cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch, recommending: Service
 ) -> None:
     """A reader is armed who was there before the stage had a source, and a schedule was lost."""
     for reader in ("ann", "bo"):
@@ -282,7 +292,8 @@ def test_sources_commands_use_exactly_the_documented_permissions(
         )
         schedules.put(at_noon, replacing=idle)
     monkeypatch.setenv("GAZETTE_CONTENT_SOURCES", '["events", "recommendations"]')
-    deploy("content", ContentSettings.from_env().to_env())
+    url = {"GAZETTE_RECOMMENDATIONS_URL": recommending.url}
+    deploy("content", ContentSettings.from_env().to_env() | url)
     for name in ("content", "content-dead"):
         boto3.client("sqs").create_queue(QueueName=f"gazette-prod-{name}")
     with cloud.meter.acting("somebody else"):
@@ -293,6 +304,7 @@ def test_sources_commands_use_exactly_the_documented_permissions(
     run("sources status")
     run("sources arm", said="n\n", exits=1)
     run("sources arm", "--yes")
+    run("sources try", "--stage", "prod")
     assert_exact(cloud, "sources")
     assert {a_daily(reader).sources for reader in ("ann", "bo")} == {("events", "recommendations")}
     assert a_daily("ann").listed

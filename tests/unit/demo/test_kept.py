@@ -8,10 +8,10 @@ from unittest.mock import Mock
 import pytest
 from typer.testing import CliRunner
 
-from demo.command import not_shown
 from demo.engine import EngineError
 from demo.kept import commands, example, publish, running
 from demo.service import Service
+from gazette_cli.doctor.emulator import not_shown
 from gazette_cli.main import app
 
 

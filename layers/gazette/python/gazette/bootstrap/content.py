@@ -89,19 +89,35 @@ def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:
 
 
 def _source(settings: ContentSettings) -> HttpSource:
-    listed: list[str] = json.loads(settings.link_hosts)
-    return HttpSource(
+    return http_source(
         settings.recommendations_url,
         connection=Connection(
             settings.recommendations_url,
             deadline=settings.recommendations_timeout.total_seconds(),
             largest=LARGEST_ANSWER,
         ),
-        token=_token(settings.recommendations_secret),
+        secret=settings.recommendations_secret,
+        link_hosts=settings.link_hosts,
+        fallback_image=settings.recommendations_fallback_image,
+    )
+
+
+def http_source(
+    url: str, *, connection: Connection, secret: str, link_hosts: str, fallback_image: str
+) -> HttpSource:
+    """Return the recommendation service at `url`, as the settings of the same names describe it.
+
+    Reads the token, if `secret` names one.
+    """
+    listed: list[str] = json.loads(link_hosts)
+    return HttpSource(
+        url,
+        connection=connection,
+        token=_token(secret),
         normaliser=Normaliser(
             source=RECOMMENDATIONS,
             hosts=LinkHosts.of(listed) if listed else None,
-            fallback_image=settings.recommendations_fallback_image,
+            fallback_image=fallback_image,
         ),
         clock=now,
     )
