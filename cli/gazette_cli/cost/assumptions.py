@@ -80,6 +80,7 @@ MEMORY: Mapping[str, int] = MappingProxyType(
         "outbox": 256,
         "api": 512,
         "api_writes": 512,
+        "support": 512,
     }
 )
 """The memory of each function in MB, as in infra/gazette_cdk/topology.py."""
@@ -154,6 +155,18 @@ ALARMS = 78
 SECRETS, SECRET_CALLS = 2, 50_000
 """The number of secrets, and the number of calls to Secrets Manager per month. Each process makes
 at most one call per minute.
+"""
+
+DASHBOARDS, FREE_DASHBOARDS = 2, 3
+"""The number of dashboards of a stage, and the number of free ones of an account.
+
+"3 Custom Dashboards referencing up to 50 metrics each per month"
+https://aws.amazon.com/cloudwatch/pricing/
+"""
+
+A_LOOK, LOOK_CALLS, LOOK_METRICS = 1.0, 28, 13
+"""The duration of a look at the story of a stage in seconds, and the number of its calls to SQS and
+of the metrics that it reads.
 """
 
 SHARDS, TICKS, SWEEPS = 16, 144, 288

@@ -34,6 +34,8 @@ from gazette_cli.cost.assumptions import (
     SWEEPS,
     TICKS,
 )
+from gazette_cli.cost.dashboards import dashboards
+from gazette_cli.cost.item import Item
 from gazette_cli.cost.metrics import metric_months
 from gazette_cli.cost.prices import Prices
 from gazette_cli.cost.routes import ROUTES, consumed
@@ -42,22 +44,6 @@ from gazette_cli.cost.visits import visits_and_mutes
 
 _DAY = 86_400
 _GB = 1e9
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A line item of the bill, with its quantity."""
-
-    service: str
-    what: str
-
-    # The name of the price.
-    price: str
-
-    quantity: float
-
-    # True if the cost is not proportional to usage. It has a limit, or does not depend on usage.
-    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,9 +283,7 @@ def _watched(usage: Usage) -> Iterator[Item]:
             what = f"metrics: {cause}"
             yield Item("CloudWatch", what, "cloudwatch.metrics", number, fixed=True)
     yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, fixed=True)
-    if usage.dashboard:
-        what = "dashboard, one of three free ones"
-        yield Item("CloudWatch", what, "cloudwatch.dashboards", 0, fixed=True)
+    yield from dashboards(usage)
     secrets = SECRETS * months
     yield Item("Secrets Manager", "secrets", "secretsmanager.secrets", secrets, fixed=True)
     calls = SECRET_CALLS * months

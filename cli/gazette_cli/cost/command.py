@@ -119,6 +119,17 @@ def cost(
             help="The number of mutes of one thing (preferences.chosen) per reader per month.",
         ),
     ] = 0,
+    looks: Annotated[
+        float,
+        typer.Option(min=0, help="The number of times per day that people look at the dashboards."),
+    ] = 20,
+    other_dashboards: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="The number of other dashboards in the account, such as two for each other stage.",
+        ),
+    ] = 0,
     requests: Annotated[
         list[str] | None,
         typer.Option(
@@ -164,7 +175,8 @@ def cost(
 ) -> None:
     """Estimate the AWS cost of a stage by item, excluding taxes.
 
-    Free tiers are excluded too, except for the dashboard: the first three of an account are free.
+    Free tiers are excluded too, except for dashboards: the first three of an account are free, and
+    a stage has two, of which one shows the support page.
 
     The estimate uses the settings of the stage, such as report_deliveries, restorable,
     category_hold and the sending rate. With quiet_hours, it assumes that events are spread evenly
@@ -215,6 +227,8 @@ def cost(
         report_deliveries=settings.report_deliveries,
         category_hold=settings.category_hold,
         dashboard=settings.dashboard,
+        other_dashboards=other_dashboards,
+        looks=looks,
         restorable=tuple(settings.restorable) if settings.retain else (),
         run_retention_days=settings.run_retention_days,
     )

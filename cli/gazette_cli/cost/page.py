@@ -110,7 +110,8 @@ def _text(prices: Prices) -> Iterator[str]:
     yield (
         "The fixed costs are for metrics, alarms, two secrets, ticks, and Lambda's polling of "
         f"eight queues. A stage at rest costs ${rest:.2f} a month, because it writes only the "
-        "metrics of ticks and sweeps. The dashboard is one of the three free ones of an account. "
+        "metrics of ticks and sweeps. The two dashboards are free if the account has at most one "
+        "other; each further one costs $3 a month. People look at them 20 times a day. "
         "The storage costs cover each row until it expires."
     )
     yield ""

@@ -91,6 +91,12 @@ class Usage:
     report_deliveries: bool = True
     category_hold: bool = True
     dashboard: bool = True
+
+    # The number of other dashboards in the account.
+    other_dashboards: int = 0
+
+    # The number of times per day that people look at the dashboards.
+    looks: float = 20
     restorable: tuple[str, ...] = ("runs",)
     run_retention_days: int = 200
 

@@ -1,14 +1,17 @@
 """`gazette cost`: the bill is the sum of its items, and says where its prices are from."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
+from gazette.domain.console.story import METRICS as STORY
+from gazette.domain.dead_letters import KNOWN
 from typer.testing import CliRunner, Result
 
-from gazette_cli.cost.assumptions import MONTH
+from gazette_cli.cost.assumptions import LOOK_CALLS, LOOK_METRICS, MONTH
 from gazette_cli.cost.bill import bill
 from gazette_cli.cost.command import COLUMNS, _changes_out, _events_out, sums
 from gazette_cli.cost.metrics import METRICS, metric_months
@@ -209,6 +212,38 @@ def test_stage_at_rest_costs_at_most_14_dollars_a_month() -> None:
     assert parts["total"] <= 14
     assert parts["grows"] < 0.01
     assert costs(REST, "CloudWatch", "dashboard") == 0
+
+
+@pytest.mark.parametrize(("others", "paid"), [(0, 0), (1, 0), (2, 1), (3, 2), (9, 2)])
+def test_dashboards_beyond_the_three_free_ones_cost_three_dollars(others: int, paid: int) -> None:
+    month = replace(REST, days=MONTH, other_dashboards=others)
+    assert costs(month, "CloudWatch", "dashboards") == pytest.approx(3 * paid)
+    assert costs(replace(month, dashboard=False), "CloudWatch", "dashboards") == 0
+
+
+def test_looks_at_the_dashboards_are_on_the_bill() -> None:
+    assert len(STORY) == LOOK_METRICS
+    assert 2 * (len(KNOWN) + 1) == LOOK_CALLS, "two for each dead-letter queue and the quarantine"
+    looks = replace(REST, days=MONTH, looks=1000)
+    number = 1000 * MONTH
+    read = number * LOOK_METRICS * 0.01 / 1000
+    assert costs(looks, "CloudWatch", "support page") == pytest.approx(read)
+    assert costs(looks, "SQS", "support page") == pytest.approx(number * 28 * 0.40 / 1e6)
+    assert costs(looks, "Lambda", "support page") == pytest.approx(number * 0.5 * 0.0000133334)
+    without = replace(REST, dashboard=False)
+    assert [each for each in bill(without, PRICES) if "support" in each.item.what] == []
+    document = json.loads(
+        run("--readers", "1", "--looks", "7", "--other-dashboards", "2", "--json").stdout
+    )
+    assert (document["usage"]["looks"], document["usage"]["other_dashboards"]) == (7, 2)
+    (line,) = (each for each in document["items"] if each["what"].startswith("dashboards"))
+    assert (line["what"], line["dollars"] > 2.9) == ("dashboards: 1 of 2 are free", True)
+
+
+def test_stage_at_rest_has_the_price_of_the_readme() -> None:
+    """The figure is rounded to a dollar."""
+    (figure,) = re.findall(r"An idle stage costs \$(\d+) a month", README.read_text())
+    assert float(figure) == pytest.approx(sums(bill(REST, PRICES))["total"], abs=0.5)
 
 
 def test_stage_at_rest_pays_only_for_the_metrics_of_the_clock() -> None:
