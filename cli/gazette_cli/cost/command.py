@@ -176,7 +176,7 @@ def cost(
     """Estimate the AWS cost of a stage by item, excluding taxes.
 
     Free tiers are excluded too, except for dashboards: the first three of an account are free, and
-    a stage has two, of which one shows the support page.
+    a stage has two, the second for the support page.
 
     The estimate uses the settings of the stage, such as report_deliveries, restorable,
     category_hold and the sending rate. With quiet_hours, it assumes that events are spread evenly

@@ -16,14 +16,12 @@ from gazette.settings.sweep import SweepSettings
 from gazette_cdk.stacks.names import PREFIX
 from gazette_cli.doctor.canary import check_canary
 from gazette_cli.doctor.data_checks import check_data, check_templates
-from gazette_cli.doctor.emulator import local_endpoint, marked
-from gazette_cli.doctor.findings import Finding, ok
+from gazette_cli.doctor.findings import Finding, marked, ok
 from gazette_cli.doctor.mail_checks import check_mail, check_recipients
 from gazette_cli.doctor.mail_facts import mail_facts
-from gazette_cli.doctor.questions import text_records
+from gazette_cli.doctor.questions import local_endpoint, text_records
 from gazette_cli.doctor.set_checks import check_sets
 from gazette_cli.doctor.size_checks import check_sizes
-from gazette_cli.doctor.source_checks import check_source
 from gazette_cli.doctor.stage_checks import check_stage
 from gazette_cli.doctor.stage_facts import SWEEP_TICK, StageFacts, stage_facts
 from gazette_cli.doctor.work_checks import check_work
@@ -32,6 +30,7 @@ from gazette_cli.shared.answers import Rows
 from gazette_cli.shared.console import NOT_POSSIBLE, note
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.next_commands import aimed
+from gazette_cli.sources.checking import check_source
 from gazette_cli.templates.checks import check_deployment
 from gazette_cli.version import check_version
 from gazette_support.bootstrap.templates import build_templates

@@ -1,8 +1,11 @@
 """Lookups in AWS and in DNS. A failed lookup returns `Unseen`."""
 
 from collections.abc import Callable
+from ipaddress import ip_address
 from typing import TypeVar
+from urllib.parse import urlsplit
 
+import boto3
 import dns.exception
 import dns.resolver
 from botocore.exceptions import BotoCoreError, ClientError
@@ -46,6 +49,16 @@ def asked(action: str, ask: Callable[[], T]) -> T | Unseen | None:
         return Unseen(printable(in_words(err, "the resource")))
     except Unavailable as err:
         return Unseen(f"needs {action}: {printable(str(err))}")
+
+
+def local_endpoint() -> str:
+    """Return the endpoint of AWS if it is on this computer, or "". Makes no call."""
+    url: str = boto3.client("dynamodb").meta.endpoint_url
+    host = urlsplit(url).hostname or ""
+    try:
+        return url if host == "localhost" or ip_address(host).is_loopback else ""
+    except ValueError:  # a name, such as that of AWS
+        return ""
 
 
 def text_records(name: str) -> list[str] | Unseen:

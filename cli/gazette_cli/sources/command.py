@@ -3,6 +3,7 @@
 from collections import Counter
 from enum import StrEnum
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 from gazette.adapters.aws.dead_letters.queues import queues
@@ -14,7 +15,6 @@ from gazette.domain.links import has_host
 from gazette.domain.scheduling.instants import moment
 from gazette.settings.content import ContentSettings
 
-from gazette_cdk.stage.content import SOURCE_URL
 from gazette_cli.shared.answers import Yes, confirm, facts, tell
 from gazette_cli.shared.aws_errors import refusals_in_words, refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
@@ -22,8 +22,7 @@ from gazette_cli.shared.completion import known_stages
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.sources.trial import document, rows
-from gazette_support.bootstrap.source_trial import Target, build_trial
-from gazette_support.bootstrap.sources import build_arming, build_permits
+from gazette_support.bootstrap.sources import Target, build_arming, build_permits, build_trial
 from gazette_support.steps.sources import Armed, arm_sources
 
 
@@ -188,7 +187,7 @@ def try_once(
     code is 1 if the service is not usable.
 
     The request, the time limit and the checks are those of the content function. Each item that
-    Gazette would leave out is listed with the field and the remedy. The command stores nothing, and
+    Gazette would leave out is listed with the field and the remedy. The command changes no data, and
     the request does not count towards the rate of the stage. The token of a stage is sent only to
     the host in `recommendations_url`.
     """
@@ -205,8 +204,16 @@ def try_once(
         raise typer.Exit(1)
 
 
+def _is_allowed(url: str) -> bool:
+    """Return True if `recommendations_url` may be this URL."""
+    parts = urlsplit(url)
+    is_local = parts.scheme == "http" and parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    is_clean = url.isascii() and url.isprintable() and " " not in url
+    return is_clean and has_host(url) and (is_local or parts.scheme == "https")
+
+
 def _target(url: str, stage: str) -> Target:
-    if url and not (SOURCE_URL.fullmatch(url) and has_host(url)):
+    if url and not _is_allowed(url):
         raise NotPossible(f"{url} is not an https URL. On loopback, http is also allowed.")
     if stage:
         return Target.of(_settings(stage), url)

@@ -10,7 +10,7 @@ from gazette.settings.ranges import ASKED_SOURCE, LISTS
 
 from gazette_cdk.stage.checks.wrong import Wrong
 
-SOURCE_URL = re.compile(
+_URL = re.compile(
     r"https://[A-Za-z0-9\[][!-~]*|http://(?:localhost|127\.0\.0\.1|\[::1\])[:/][!-~]*"
 )
 _PICTURE = re.compile(r"https://[A-Za-z0-9\[][!-~]*")
@@ -129,7 +129,7 @@ def wrong_with_content(stage: Content) -> Iterator[Wrong]:
             "the endpoint of your service.",
             of=("content_sources", "recommendations_url"),
         )
-    if stage.recommendations_url and not _fits(SOURCE_URL, stage.recommendations_url):
+    if stage.recommendations_url and not _fits(_URL, stage.recommendations_url):
         yield Wrong(
             "recommendations_url must be an https URL (http on loopback only) of at most "
             f"{_LONGEST_URL} characters.",

@@ -14,8 +14,8 @@ from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
 from gazette_cli.doctor.findings import Finding
-from gazette_cli.doctor.source_checks import check_source
 from gazette_cli.main import app
+from gazette_cli.sources.checking import check_source
 from proofs.sources.service import Reply, Service, items, serving
 from tests.functions.conftest import TOKEN, Cloud
 from tests.functions.deployed import deploy
@@ -201,7 +201,7 @@ def test_doctor_warns_of_a_source_that_only_the_vpc_reaches(
     monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_URL", "http://127.0.0.1:1/")
     deploy("content", ContentSettings.from_env().to_env())
     assert finding().level == "problem"
-    monkeypatch.setattr("gazette_cli.doctor.source_checks.is_in_vpc", lambda *_: True)
+    monkeypatch.setattr("gazette_cli.sources.checking.is_in_vpc", lambda *_: True)
     assert finding().level == "warning"
     assert "in a VPC" in finding().seen
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from demo.engine import EngineError
 from demo.kept import commands, example, publish, running
 from demo.service import Service
-from gazette_cli.doctor.emulator import not_shown
+from gazette_cli.doctor.findings import not_shown
 from gazette_cli.main import app
 
 

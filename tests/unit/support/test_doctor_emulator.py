@@ -2,8 +2,8 @@
 
 import pytest
 
-from gazette_cli.doctor import emulator
-from gazette_cli.doctor.findings import ok, problem
+from gazette_cli.doctor.findings import marked, ok, problem
+from gazette_cli.doctor.questions import local_endpoint
 from tests.credentials import set_credentials
 
 
@@ -23,7 +23,7 @@ def test_endpoint_on_this_computer_is_an_emulator(
     set_credentials(monkeypatch)
     if url:
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-    assert emulator.local_endpoint() == (url if is_local else "")
+    assert local_endpoint() == (url if is_local else "")
 
 
 def test_findings_say_what_an_emulator_cannot_show() -> None:
@@ -32,7 +32,7 @@ def test_findings_say_what_an_emulator_cannot_show() -> None:
         problem("dkim digest@campus.example", "no", "Fix it.", "page"),
         problem("queue generate", "gone", "Fix it.", "page"),
     ]
-    first, alarms, dkim, queue = emulator.marked(given, "http://127.0.0.1:4566")
+    first, alarms, dkim, queue = marked(given, "http://127.0.0.1:4566")
     assert (first.check, first.level) == ("emulator", "unseen")
     assert "http://127.0.0.1:4566 is an emulator, not AWS." in first.seen
     for word in ("DKIM", "alarms", "delivery", "recovery", "quotas"):

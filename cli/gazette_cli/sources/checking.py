@@ -13,8 +13,7 @@ from gazette_cli.doctor.findings import Finding, Unseen, ok, problem, unseen, wa
 from gazette_cli.doctor.questions import asked
 from gazette_cli.shared.console import NotPossible
 from gazette_cli.shared.deployed import is_in_vpc, settings_of
-from gazette_support.bootstrap.source_trial import Target, build_trial
-from gazette_support.bootstrap.sources import build_permits
+from gazette_support.bootstrap.sources import Target, build_permits, build_trial
 from gazette_support.domain.source_trial import Trial
 
 _CHECK = "content source"
