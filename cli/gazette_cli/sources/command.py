@@ -187,9 +187,9 @@ def try_once(
     code is 1 if the service is not usable.
 
     The request, the time limit and the checks are those of the content function. Each item that
-    Gazette would leave out is listed with the field and the remedy. The command changes no data, and
-    the request does not count towards the rate of the stage. The token of a stage is sent only to
-    the host in `recommendations_url`.
+    Gazette would leave out is listed with the field and the remedy. The command changes no data,
+    and the request does not count towards the rate of the stage. The token of a stage is sent only
+    to the host in `recommendations_url`.
     """
     target = _target(url, stage)
     with refusals_in_words("the token of the service", service="secretsmanager"):
