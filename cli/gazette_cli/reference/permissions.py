@@ -118,8 +118,8 @@ _VIEW_BATCH = (
 )
 
 _SOURCE = _settings_of("content") | _on("secret/recommend-token", "GetSecretValue")
-"""The permissions to query the recommendation service of a stage. The name of the secret is that of
-the examples in docs/content.md.
+"""The permissions to query the recommendation service of a stage. The secret is that of
+`recommendations_secret`. Replace `recommend-token` with its name.
 """
 
 _DOCTOR = (
@@ -443,6 +443,6 @@ def _arn(resource: str, stage: str) -> str:
         case "configuration-set":
             return f"arn:aws:ses:*:*:configuration-set/gazette-{stage}-*"
         case "secret" if name == "recommend-token":
-            return f"arn:aws:secretsmanager:*:*:secret:shop/{name}-*"
+            return f"arn:aws:secretsmanager:*:*:secret:{name}-*"
         case _:
             return f"arn:aws:secretsmanager:*:*:secret:{name.title()}Key*"
