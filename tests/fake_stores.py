@@ -18,6 +18,7 @@ from gazette.domain.delivery.pace import (
     PaceReading,
     Permit,
     Quota,
+    longest_wait_in,
     outlook,
     read,
     take,
@@ -782,9 +783,8 @@ class FakeRateLimiter:
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)
 
-    def forecast(
-        self, now: datetime, latest: datetime, *, critical: bool = False
-    ) -> Permit | NoPermit:
+    def forecast(self, now: datetime, *, critical: bool = False) -> Permit | NoPermit:
+        latest = now + longest_wait_in(self.row.pace, self.plan)
         wanted = take(self.row.pace, self.plan, now=now, latest=latest, critical=critical)
         return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
 

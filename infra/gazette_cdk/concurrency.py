@@ -6,17 +6,18 @@ those that the SES quota requires. The module does no I/O. Times are in seconds.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, QUOTA_SHARE
+from gazette.domain.delivery.batching import (
+    COLLECTING,
+    LONGEST_WAIT_FOR_A_PERMIT,
+    MOST_TOGETHER,
+    emails_together,
+    longest_wait,
+)
+from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
 from gazette.domain.delivery.streams import divided
-
-ASSUMED_QUOTA = 14
-"""The assumed quota, in emails per second, of an account outside the SES sandbox.
-
-This quota is used if `emails_per_second` is 0. AWS no longer publishes a number
-(https://docs.aws.amazon.com/ses/latest/dg/quotas.html); most accounts start with 14.
-"""
 
 LEAST, MOST = 2, 1000
 """The minimum and maximum values of `MaximumConcurrency` for an SQS queue of a Lambda function.
@@ -26,7 +27,6 @@ NEARLY_ALL = 0.9
 """The share of the account's concurrency that counts as nearly exhausted."""
 
 _MOST_MESSAGES = 10
-_WAIT = LONGEST_WAIT_FOR_A_PERMIT.total_seconds()
 
 _ONE_EMAIL, _ONE_MORE = 0.22, 0.015
 """The duration of a `generate` invocation with one message, and the time that each further message
@@ -95,6 +95,8 @@ class Size:
 
     concurrency: int
     batch: int = _MOST_MESSAGES
+    window: timedelta = timedelta(0)
+    """The time for which Lambda collects messages for an invocation."""
 
 
 def sizes(load: Load) -> Mapping[str, Size]:
@@ -130,8 +132,9 @@ def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapp
     """
     shares = divided(immediate_share)
     digests = sending(shares.digest.of_rate(rate), by_smtp=by_smtp)
+    collecting = COLLECTING if digests.batch > 1 else timedelta(0)
     return {
-        "generate": digests,
+        "generate": replace(digests, window=collecting),
         "immediate": sending(shares.immediate.of_rate(rate), by_smtp=by_smtp),
         "resend": Size(max(LEAST, math.ceil(digests.concurrency / 5)), digests.batch),
     }
@@ -140,14 +143,16 @@ def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapp
 def sending(rate: float, *, by_smtp: bool = False) -> Size:
     """Return the size for one stream that sends `rate` emails per second.
 
-    An invocation gets as many messages as there are permits in half the longest wait. All of its
-    messages get a permit, even if a second invocation runs at the same time. The concurrency
-    suffices for the rate even if each invocation waits for the longest time. A lower concurrency
-    could not reach the rate, and a higher concurrency would request permits in vain.
+    All messages of an invocation get a permit, even if a second invocation runs at the same time.
+    The concurrency suffices for the rate even if each invocation waits until its own permits have
+    begun. A lower concurrency could not reach the rate, and a higher concurrency would request
+    permits in vain.
     """
-    batch = 1 if by_smtp else min(_MOST_MESSAGES, max(1, int(rate * _WAIT / 2)))
+    most = 1 if by_smtp else MOST_TOGETHER
+    batch = emails_together(rate, most=most)
     duration = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + (batch - 1) * _ONE_MORE
-    return Size(_workers(rate / batch, duration + _WAIT), batch)
+    wait = max(longest_wait(rate, most=most) / 2, LONGEST_WAIT_FOR_A_PERMIT).total_seconds()
+    return Size(_workers(rate / batch, duration + wait), batch)
 
 
 def _workers(invocations: float, duration: float) -> int:

@@ -1,12 +1,13 @@
 """Digests of one slot, together with a steady stream of immediate email."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import inf
 from random import Random
 
-from gazette.domain.delivery.pace import QUOTA_SHARE, NoPermit, Pace, PacePlan, Quota
+from gazette.domain.delivery.batching import MOST_TOGETHER
+from gazette.domain.delivery.pace import QUOTA_SHARE, NoPermit, Outlook, Pace, PacePlan, Quota
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.streams import Share, Streams, divided
 from gazette.domain.model import RunKey
@@ -36,7 +37,9 @@ _EXACT = 0.001
 class AsBefore:
     """The pacing before there were two queues: a run waited for five seconds, then for minutes."""
 
-    longest: timedelta = timedelta(seconds=5)
+    def longest(self, known: Outlook) -> timedelta:
+        """Return five seconds, whatever the rate was."""
+        return timedelta(seconds=5)
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
         """Return None, because every run was read."""
@@ -157,7 +160,7 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
 
 
 def _row(scenario: Scenario, share: Share) -> Row:
-    row = Row(replace(PacePlan(), share=share))
+    row = Row(PacePlan(batch=MOST_TOGETHER, share=share))
     row.pace = Pace(quota=Quota(rate=scenario.quota), quota_at=BEGIN)
     return row
 

@@ -5,10 +5,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from gazette.domain.delivery.pace import MAX_RATE, QUOTA_SHARE
+from gazette.domain.delivery.pace import ASSUMED_QUOTA, MAX_RATE, QUOTA_SHARE
 from gazette.settings.delivery import GenerateSettings
 
-from gazette_cdk.concurrency import ASSUMED_QUOTA, LEAST, NEARLY_ALL, Size, senders
+from gazette_cdk.concurrency import LEAST, NEARLY_ALL, Size, senders
 from gazette_cli.doctor.findings import Finding, Unseen, ok, unseen, warning
 from gazette_cli.doctor.stage_checks import size_of_mapping
 from gazette_cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Looked, StageFacts

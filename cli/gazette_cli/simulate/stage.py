@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 
+from gazette.domain.delivery.batching import MOST_TOGETHER
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.scheduling.quiet import QuietHours
 
@@ -26,6 +27,7 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
             ramp_from=stage.ramp_from,
             warmup_from=date.fromisoformat(stage.warmup_from) if stage.warmup_from else None,
             warmup_daily=stage.warmup_daily,
+            batch=MOST_TOGETHER,
         ),
         immediate_share=stage.immediate_share,
         shards=stage.shards,

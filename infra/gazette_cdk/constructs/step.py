@@ -115,7 +115,7 @@ class StepConstruct(Construct):
                 self.live,
                 queue,
                 batch_size=size.batch,
-                max_batching_window=_window(self.step, stage),
+                max_batching_window=_window(self.step, fed_by, stage),
                 max_concurrency=size.concurrency,
                 report_batch_item_failures=True,
             )
@@ -161,7 +161,7 @@ class StepConstruct(Construct):
             self,
             f"{self._id_of(queue)}Queue",
             name=f"gazette-{stage.name}-{queue}",
-            visibility=self._visibility(stage),
+            visibility=self._visibility(queue, stage),
             max_receives=self.step.max_receives,
             dead=dead,
         )
@@ -172,16 +172,16 @@ class StepConstruct(Construct):
         """
         return "" if queue == self.step.queue else queue.title()
 
-    def _visibility(self, stage: Stage) -> Duration:
+    def _visibility(self, queue: str, stage: Stage) -> Duration:
         """Return a visibility time-out in which the function can collect and process a batch."""
-        collecting = stage.window_of(self.step) // SECOND
+        collecting = stage.window_of(self.step, queue) // SECOND
         return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + collecting)
 
 
-def _window(step: Step, stage: Stage) -> Duration | None:
+def _window(step: Step, queue: str, stage: Stage) -> Duration | None:
     """Return the batching window of the function's event source.
 
     None means that Lambda invokes the function at the first message.
     """
-    window = stage.window_of(step)
+    window = stage.window_of(step, queue)
     return Duration.seconds(window // SECOND) if window else None

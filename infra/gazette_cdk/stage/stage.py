@@ -168,15 +168,14 @@ class Stage(
         size = self.sizes[step.name if queue == step.queue else queue]
         return replace(size, batch=min(size.batch, step.batch_size))
 
-    def window_of(self, step: Step) -> timedelta:
-        """Return the step's batching window.
+    def window_of(self, step: Step, queue: str) -> timedelta:
+        """Return the batching window of the event source mapping between a queue and a step.
 
         In a quiet stage, any window except 0 lasts up to 20 seconds.
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """
-        return {INGEST.name: self.ingest_window, FEEDBACK.name: self.feedback_window}.get(
-            step.name, timedelta(0)
-        )
+        windows = {INGEST.name: self.ingest_window, FEEDBACK.name: self.feedback_window}
+        return windows.get(step.name) or self.size_of(step, queue).window
 
     def sized(self, step: Step) -> Step:
         """Return the step with the batch size and the time-out that are appropriate for this stage.

@@ -12,9 +12,9 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from gazette.domain.delivery.batching import LONGEST_WAIT_FOR_A_PERMIT
 from gazette.domain.delivery.circuit_breaker import CLOCK_SKEW, FIRST_STEP, LONGEST_STEP
 from gazette.domain.delivery.pace import (
-    LONGEST_WAIT_FOR_A_PERMIT,
     SET_BACK_EVERY,
     NoPermit,
     Pace,

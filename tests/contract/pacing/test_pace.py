@@ -201,8 +201,8 @@ def test_critical_email_counts_toward_the_warmup_but_is_not_delayed(paced: Paced
         assert isinstance(worker.reserve(NOW, NOW + WAIT, critical=True), Permit)
     for worker in (one, other):
         assert worker.reserve(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
-        assert worker.forecast(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
-        assert isinstance(worker.forecast(NOW, NOW + WAIT, critical=True), Permit)
+        assert worker.forecast(NOW) is NoPermit.DAILY_CAP
+        assert isinstance(worker.forecast(NOW, critical=True), Permit)
     assert one.read(NOW).taken == 4
     assert one.read(NEXT_DAY).free_since == NEXT_DAY
     assert isinstance(other.reserve(NEXT_DAY, NEXT_DAY + WAIT, critical=True), Permit)
@@ -542,14 +542,14 @@ def test_concurrent_worker_gets_a_separate_permit(
 def test_forecast_equals_a_reservation_without_taking_permits(paced: Paced) -> None:
     worker = paced.worker(replace(TEN, warmup_from=NOW.date(), warmup_daily=2))
     for number in (0, 1):
-        expected = [worker.forecast(NOW, NOW + WAIT) for _ in range(2)]
+        expected = [worker.forecast(NOW) for _ in range(2)]
         assert worker.read(NOW).taken == number
         assert expected == 2 * [worker.reserve(NOW, NOW + WAIT)]
-    assert worker.forecast(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
+    assert worker.forecast(NOW) is NoPermit.DAILY_CAP
     breaker_open = paced.worker(TEN)
     breaker_open.trip("paused", NOW)
-    assert breaker_open.forecast(NOW, NOW + WAIT) is NoPermit.BREAKER_OPEN
+    assert breaker_open.forecast(NOW) is NoPermit.BREAKER_OPEN
     later = NOW + 120 * SECOND
-    expected = [breaker_open.forecast(later, later + WAIT) for _ in range(2)]
+    expected = [breaker_open.forecast(later) for _ in range(2)]
     assert expected == 2 * [Permit(at=later, is_probe=True)]
     assert expected[0] == breaker_open.reserve(later, later + WAIT)

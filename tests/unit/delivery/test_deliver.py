@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.domain.delivery.batching import LONGEST_WAIT_FOR_A_PERMIT
 from gazette.domain.delivery.pace import NoPermit, Outlook, PacePlan, Permit, Quota
 from gazette.domain.delivery.run import Reason, Run, Status, why_not_sent
 from gazette.domain.delivery.signals import (
@@ -675,7 +676,7 @@ def test_run_is_requeued_unread_while_no_permit_is_near(
 
 
 def _free_at_once(now: datetime) -> Outlook:
-    return Outlook(free_at=now, rate=10)
+    return Outlook(free_at=now, rate=10, longest_wait=LONGEST_WAIT_FOR_A_PERMIT)
 
 
 def test_run_is_requeued_if_other_workers_take_its_permit(ready: Worker) -> None:
@@ -747,7 +748,19 @@ def test_digest_over_account_quota_is_skipped_until_quota_frees_up(
     assert ready.work(RunKey("ann", DAILY, 2)).status is Status.SENT
 
 
-def test_email_waits_at_most_100_ms_for_permit(ready: Worker) -> None:
+@pytest.mark.parametrize(
+    ("plan", "seconds"),
+    [
+        (PacePlan(rate=10), 0.1),  # one email per invocation, as with SMTP
+        (PacePlan(rate=10, batch=10), 2),
+        (PacePlan(rate=2, batch=10), 0.1),
+        (PacePlan(rate=500, batch=10), 0.1),
+    ],
+)
+def test_email_waits_for_permits_of_two_invocations_at_most(
+    ready: Worker, plan: PacePlan, seconds: float
+) -> None:
+    ready.rate_limiter.plan = plan
     asked: list[timedelta] = []
 
     def reserve(now: datetime, latest: datetime, *, critical: bool = False) -> NoPermit:
@@ -756,7 +769,18 @@ def test_email_waits_at_most_100_ms_for_permit(ready: Worker) -> None:
 
     ready.rate_limiter.reserve = reserve  # type: ignore[method-assign]
     ready.work()
-    assert asked == [timedelta(milliseconds=100)]
+    assert asked == [timedelta(seconds=seconds)]
+
+
+@pytest.mark.parametrize(("ahead", "is_read"), [(1.9, True), (2.1, False)])
+def test_run_is_read_if_a_permit_begins_within_the_longest_wait(
+    ready: Worker, ahead: float, *, is_read: bool
+) -> None:
+    ready.rate_limiter.plan = PacePlan(rate=10, batch=10)
+    reserve_all(ready.rate_limiter, ready.clock(), ahead)
+    ready.work()
+    assert bool(ready.mailer.calls) is is_read
+    assert bool(ready.generate_queue.sent) is not is_read
 
 
 # At once.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
+from gazette.domain.delivery.batching import LONGEST_WAIT_FOR_A_PERMIT
 from gazette.domain.delivery.circuit_breaker import tripped
 from gazette.domain.delivery.pace import Outlook, Pace, PacePlan
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
@@ -170,6 +171,10 @@ def seen(case: Case, *, given_up: bool = False) -> Forecast:
     return said
 
 
+def _free_at_once(now: datetime) -> Outlook:
+    return Outlook(free_at=now, rate=1, longest_wait=LONGEST_WAIT_FOR_A_PERMIT)
+
+
 def done(world: World, work: Callable[[], Run | None]) -> tuple[Redrive, Run | None]:
     """What a redrive did, told by what is left behind."""
     is_hidden = False
@@ -236,7 +241,7 @@ def test_dead_letter_forecast_matches_the_redrive_result(case: Case, queue: str)
     said = seen(case, given_up=queue == "failed")
     world = case.world()
     for limiter in (world.rate_limiter, world.immediate_rate_limiter):
-        limiter.outlook = lambda now: Outlook(free_at=now, rate=1)  # type: ignore[method-assign]
+        limiter.outlook = _free_at_once  # type: ignore[method-assign]
     key = case.run.key if case.run else KEY
     if queue == "failed":
         did, run = redriven(world, key)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from gazette.domain.console.levels import Level
-from gazette.domain.delivery.pace import MAX_RATE, QUOTA_SHARE
+from gazette.domain.delivery.pace import ASSUMED_QUOTA, MAX_RATE, QUOTA_SHARE
 from gazette.settings.delivery import GenerateSettings
 
-from gazette_cdk.concurrency import ASSUMED_QUOTA, Size, senders
+from gazette_cdk.concurrency import Size, senders
 from gazette_cli.doctor.findings import Finding, Unseen
 from gazette_cli.doctor.size_checks import check_limit, check_sizes
 from gazette_cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Deployed, StageFacts

@@ -10,7 +10,7 @@ from random import Random
 from typing import Protocol
 
 from gazette.domain.delivery.lifecycle import MAX_REFUSALS
-from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit
+from gazette.domain.delivery.pace import NoPermit, Outlook
 from gazette.domain.delivery.retries import pause_after
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.streams import Streams
@@ -19,6 +19,7 @@ from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, no_permit, postponed_until
 
 from gazette_cdk.concurrency import Size
+from gazette_cli.cost.assumptions import POLLERS
 from gazette_cli.simulate.engine.cohorts import IMMEDIATE, Cohort
 from gazette_cli.simulate.engine.limiter import Row, WorkersLimiter
 from gazette_cli.simulate.engine.provider import Provider
@@ -38,9 +39,8 @@ _MINUTE = 60.0
 class Waiting(Protocol):
     """The rules for runs that get no permit."""
 
-    @property
-    def longest(self) -> timedelta:
-        """The maximum time that a worker waits for a permit."""
+    def longest(self, known: Outlook) -> timedelta:
+        """Return the maximum time that a worker waits for permits."""
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
         """Return the time until which a run is postponed before generate reads it, or None if the
@@ -55,7 +55,9 @@ class Waiting(Protocol):
 class AsTheStepsSay:
     """The rules that the functions use (`gazette.steps.delivery.pacing`)."""
 
-    longest: timedelta = LONGEST_WAIT_FOR_A_PERMIT
+    def longest(self, known: Outlook) -> timedelta:
+        """Return the wait that the outlook of the worker contains."""
+        return known.longest_wait
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
         """Call the step `postponed_until`."""
@@ -92,6 +94,18 @@ class Surroundings:
     grain: int = 10
 
 
+@dataclass(slots=True, eq=False)
+class Poller:
+    """A poller of an event source mapping, which collects messages for one invocation."""
+
+    messages: list[tuple[Cohort, int]] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        """The number of collected messages."""
+        return sum(number for _, number in self.messages)
+
+
 @dataclass(slots=True)
 class Workers:
     """The parallel invocations of an event source mapping."""
@@ -99,23 +113,59 @@ class Workers:
     name: str
     queue: Queue[Cohort]
 
-    # The number of parallel invocations, and their batch size.
+    # The number of parallel invocations, their batch size and their batching window.
     size: Size
 
     around: Surroundings
     idle: deque["Worker"] = field(default_factory=deque)
 
+    # The pollers, of which the first gets the next message.
+    pollers: deque[Poller] = field(default_factory=deque)
+
     def __post_init__(self) -> None:
         self.idle.extend(Worker(self) for _ in range(self.size.concurrency))
+        self.pollers.extend(Poller() for _ in range(POLLERS))
         self.queue.on_visible = self.assign
 
     def assign(self) -> None:
-        """Assign visible messages to idle workers."""
-        around = self.around
+        """Assign visible messages to idle workers, or collect them during the batching window."""
         while self.idle and self.queue.number_visible:
-            worker = self.idle.popleft()
-            worker.messages = self.queue.take(self.size.batch)
-            around.timeline.at(around.timeline.now + around.times.start, worker.start)
+            if self.queue.number_visible >= self.size.batch or not self.size.window:
+                self._start(self.queue.take(self.size.batch))
+            else:
+                self._collect()
+
+    def _collect(self) -> None:
+        """Give one message to a poller. A full poller starts a worker at once, any other one at the
+        end of its window.
+        """
+        timeline, poller = self.around.timeline, self.pollers[0]
+        self.pollers.rotate(-1)
+        if not poller.messages:
+            ends = timeline.now + self.size.window.total_seconds()
+            timeline.at(ends, lambda: self._end_window(poller))
+        poller.messages += self.queue.take(1)
+        if poller.number >= self.size.batch:
+            self._release(poller)
+
+    def _end_window(self, poller: Poller) -> None:
+        if self.pollers.count(poller) and poller.messages:
+            self._release(poller)
+
+    def _release(self, poller: Poller) -> None:
+        """Start a worker with the messages of a poller, which another poller replaces."""
+        self.pollers.remove(poller)
+        self.pollers.append(Poller())
+        if self.idle:
+            self._start(poller.messages)
+            return
+        for cohort, number in poller.messages:
+            self.queue.put(cohort, number, self.around.timeline.now)
+
+    def _start(self, messages: list[tuple[Cohort, int]]) -> None:
+        worker, timeline = self.idle.popleft(), self.around.timeline
+        worker.messages = messages
+        timeline.at(timeline.now + self.around.times.start, worker.start)
 
 
 @dataclass(slots=True, eq=False)
@@ -223,7 +273,8 @@ class Worker:
             return longest
         limiter = self.limiters.of(run.key.schedule)
         while number:
-            permits = limiter.reserve_some(number, now, now + around.waiting.longest)
+            patience = around.waiting.longest(limiter.outlook(now))
+            permits = limiter.reserve_some(number, now, now + patience)
             if isinstance(permits, NoPermit):
                 self._without_permit(cohort, number, run, permits)
                 break

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT
+from gazette.domain.delivery.batching import LONGEST_WAIT_FOR_A_PERMIT
 from gazette.domain.ports.mail import SMTP_COMMANDS
 from gazette.domain.scheduling.limits import COMMIT_MARGIN
 

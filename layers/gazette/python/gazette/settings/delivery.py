@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, fields
 from datetime import timedelta
 
+from gazette.domain.delivery.batching import MOST_TOGETHER
 from gazette.domain.scheduling.lifetime import longest_kept
 from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT, DeliveryLimits
 from gazette.domain.subscribers.addresses import AllowedRecipients
@@ -128,6 +129,11 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
     def allowed(self) -> AllowedRecipients:
         """The recipients to whom this stage sends email."""
         return AllowedRecipients.of(json.loads(self.allowed_recipients))
+
+    @property
+    def emails_together(self) -> int:
+        """The maximum number of emails per invocation. With SMTP, each email has its own."""
+        return MOST_TOGETHER if self.mail_provider == "ses" else 1
 
     @property
     def limits(self) -> DeliveryLimits:

@@ -13,11 +13,12 @@ from gazette.settings.pacing import PacingSettings
 
 
 def rate_limiters(
-    settings: PacingSettings, *, coalescer: Coalescer = ALONE
+    settings: PacingSettings, *, batch: int = 1, coalescer: Coalescer = ALONE
 ) -> Streams[DynamoRateLimiter]:
     """Return the rate limiter of each stream.
 
-    Each object implements `RateLimiter`, `PaceGauge` and `CircuitBreaker`.
+    `batch` is the maximum number of emails per invocation. Each object implements `RateLimiter`,
+    `PaceGauge` and `CircuitBreaker`.
     """
     shares = divided(settings.immediate_share)
     plan = PacePlan(
@@ -25,6 +26,7 @@ def rate_limiters(
         ramp_from=settings.ramp_from,
         warmup_from=date.fromisoformat(settings.warmup_from) if settings.warmup_from else None,
         warmup_daily=settings.warmup_daily,
+        batch=batch,
     )
     table = settings.pace_table
     limiter = partial(DynamoRateLimiter, table, coalescer=coalescer, clock=now)

@@ -9,7 +9,7 @@ let them send too much, but only within these bounds:
 
 - If the stored time of the next permit is later than any correct clock would store, it is set
   back, at most once in SET_BACK_EVERY. Other workers wait at most that long. The extra permits in
-  a second are at most the permits of LONGEST_WAIT_FOR_A_PERMIT.
+  a second are at most the permits of the longest wait.
 - A worker whose clock is ahead begins the next day early. Its permits count for that day, so the
   two days together have no more permits than their caps.
 - If a stretch of the ramp begins in the future, it is ignored and the ramp restarts.
@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
+from gazette.domain.delivery.batching import longest_wait
 from gazette.domain.delivery.circuit_breaker import CLOCK_SKEW, OpenBreaker
 from gazette.domain.delivery.streams import WHOLE, Share
 
@@ -33,10 +34,12 @@ and throttles some of them.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 """
 
-LONGEST_WAIT_FOR_A_PERMIT = timedelta(milliseconds=100)
-"""The longest time that a worker waits to send one email.
+ASSUMED_QUOTA = 14
+"""The assumed quota, in emails per second, of an account outside the SES sandbox.
 
-A waiting worker costs Lambda time and does no other work.
+This quota determines sizes and waits while the account's quota is not known. AWS no longer
+publishes a number (https://docs.aws.amazon.com/ses/latest/dg/quotas.html); most accounts start with
+14.
 """
 
 SANDBOX_RATE = 1.0
@@ -109,8 +112,8 @@ class PacePlan:
     """The rate at the start of the ramp, in emails per second; 0 for no ramp."""
 
     ramp_every: timedelta = timedelta(seconds=30)
-    """The length of one stretch of the ramp. It is at least three times the longest wait for a
-    permit."""
+    """The length of one stretch of the ramp. It is at least three times the longest wait for
+    permits."""
 
     warmup_from: date | None = None
     """The first day of the warm-up (UTC); None for no warm-up."""
@@ -120,6 +123,9 @@ class PacePlan:
 
     The cap doubles on each later day.
     """
+
+    batch: int = 1
+    """The maximum number of emails per invocation that the mail provider allows."""
 
     share: Share = WHOLE
 
@@ -304,6 +310,9 @@ class Outlook:
     rate: float
     """The number of permits per second."""
 
+    longest_wait: timedelta
+    """The longest time that a worker waits for the permits of its emails."""
+
 
 def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
     """Estimate the next free permit from a state that may be outdated.
@@ -312,13 +321,26 @@ def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
     """
     is_ahead = pace.next_at is not None and pace.next_at > _furthest(pace, plan, now)
     free_at = _may_be_set_back_from(pace, now) if is_ahead else pace.next_at or now
-    return Outlook(free_at=free_at, rate=rate_at(pace, plan, now))
+    return Outlook(
+        free_at=free_at, rate=rate_at(pace, plan, now), longest_wait=longest_wait_in(pace, plan)
+    )
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
     """Return the rate after the ramp, in emails per second."""
     account = pace.quota.rate if pace.quota else SANDBOX_RATE
     return plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
+
+
+def longest_wait_in(pace: Pace, plan: PacePlan) -> timedelta:
+    """Return the longest time that a worker waits for the permits of its emails.
+
+    A worker that does not know the account's quota yet assumes ASSUMED_QUOTA, like the sizes of the
+    functions do.
+    """
+    account = pace.quota.rate if pace.quota else ASSUMED_QUOTA
+    rate = plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
+    return longest_wait(rate, most=plan.batch)
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
@@ -488,7 +510,7 @@ def _furthest(pace: Pace, plan: PacePlan, now: datetime) -> datetime:
     slowest = full_rate(pace, plan)
     if plan.ramp_from:
         slowest = min(slowest, plan.share.of_rate(plan.ramp_from))
-    return now + CLOCK_SKEW + LONGEST_WAIT_FOR_A_PERMIT + _cost(slowest)
+    return now + CLOCK_SKEW + longest_wait_in(pace, plan) + _cost(slowest)
 
 
 def _may_be_set_back_from(pace: Pace, now: datetime) -> datetime:

@@ -65,11 +65,11 @@ class PaceGauge(Protocol):
     def read(self, now: datetime) -> PaceReading:
         """Return the current and the highest rate, and today's permits and cap."""
 
-    def forecast(
-        self, now: datetime, latest: datetime, *, critical: bool = False
-    ) -> Permit | NoPermit:
-        """Return the result of `RateLimiter.reserve` without taking a permit or starting a
-        probe."""
+    def forecast(self, now: datetime, *, critical: bool = False) -> Permit | NoPermit:
+        """Return the result of `RateLimiter.reserve` for a worker that waits as long as it may.
+
+        Takes no permit, and starts no probe.
+        """
 
 
 class QuotaStore(Protocol):

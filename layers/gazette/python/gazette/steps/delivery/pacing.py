@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.backlog import delay_among, delay_until_permit
-from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
+from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import (
     Accepted,
@@ -79,7 +79,8 @@ def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
     """
     now = pacing.clock()
     stream = pacing.streams.of(key.schedule)
-    if stream.rate_limiter.outlook(now).free_at <= now + LONGEST_WAIT_FOR_A_PERMIT:
+    known = stream.rate_limiter.outlook(now)
+    if known.free_at <= now + known.longest_wait:
         return None
     return stream.again_at(now, pacing.random())
 
@@ -92,9 +93,10 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | E
     """
     now = pacing.clock()
     stream = pacing.streams.of(run.key.schedule)
-    latest = now + min(LONGEST_WAIT_FOR_A_PERMIT, spare)
+    longest = stream.rate_limiter.outlook(now).longest_wait
+    latest = now + min(longest, spare)
     permit = stream.rate_limiter.reserve(now, latest, critical=run.key.is_critical)
-    if permit is NoPermit.BUSY and spare < LONGEST_WAIT_FOR_A_PERMIT:
+    if permit is NoPermit.BUSY and spare < longest:
         raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
     if isinstance(permit, NoPermit):
         return no_permit(run, permit, pacing=pacing)

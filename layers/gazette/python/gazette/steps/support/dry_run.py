@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit
+from gazette.domain.delivery.pace import NoPermit
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import Cancel, Skip
@@ -130,8 +130,7 @@ def _dry_run(chain: Chain, context: DryRunContext) -> DryRun:
         return DryRun(prepared.delivery, would_send=False)
     run, now = prepared.run, context.clock()
     gauge = context.gauges.of(run.key.schedule)
-    latest = now + LONGEST_WAIT_FOR_A_PERMIT
-    permit = gauge.forecast(now, latest, critical=run.key.is_critical)
+    permit = gauge.forecast(now, critical=run.key.is_critical)
     if isinstance(permit, NoPermit):
         ending = without_permit(
             run,

@@ -41,6 +41,7 @@ from gazette.domain.delivery.pace import (
     Quota,
     Reservation,
     is_used_up,
+    longest_wait_in,
     outlook,
     read,
     take,
@@ -236,11 +237,11 @@ class DynamoRateLimiter:
         """Read the row with one strongly consistent GetItem."""
         return read(self._stored(), self._plan, now)
 
-    def forecast(
-        self, now: datetime, latest: datetime, *, critical: bool = False
-    ) -> Permit | NoPermit:
+    def forecast(self, now: datetime, *, critical: bool = False) -> Permit | NoPermit:
         """Estimate the time of the next free permit, with one strongly consistent GetItem."""
-        reservation = take(self._stored(), self._plan, now=now, latest=latest, critical=critical)
+        pace = self._stored()
+        latest = now + longest_wait_in(pace, self._plan)
+        reservation = take(pace, self._plan, now=now, latest=latest, critical=critical)
         return (
             reservation
             if isinstance(reservation, NoPermit)
