@@ -8,6 +8,7 @@ import pytest
 from gazette_cdk.stage import Stage
 from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
 from gazette_cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
+from gazette_cli.cost.command import digests_of
 from gazette_cli.cost.page import MILLION
 from tests.infra.synthesis import Synthesis
 
@@ -37,8 +38,7 @@ def test_billed_shards_and_ticks_match_the_defaults() -> None:
 
 def test_documented_costs_use_the_default_batch_sizes() -> None:
     defaults = Stage(name="some", sender="a@example.com", list_id="example.com")
-    assert defaults.sizes["generate"].batch == MILLION.digests_together
-    assert defaults.sizes["immediate"].batch == MILLION.immediate_together
+    assert digests_of(defaults) == MILLION.digests_sent
 
 
 @pytest.mark.parametrize("rate", [10, 50, 500])

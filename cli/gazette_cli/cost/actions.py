@@ -124,18 +124,19 @@ def due_schedule(*, quiet: float) -> Units:
     return Units(WRITES["a due schedule, in fan-out"] + quiet * after, 3 + quiet * 5)
 
 
-def digest(events: float, row: float, *, together: int = 1) -> Units:
+def digest(events: float, row: float, *, together: float = 1, share_reads: float = 1) -> Units:
     """Return the units consumed by generating a digest with a given number of events.
 
     Generate reads the digest's runs, the reader (twice), the suppression of the address and a page
     of events. `together` is the number of digests of the same slot in an invocation. These digests
-    share the read of the batch, and the write that reserves permits in the pace row.
+    share the write that reserves permits in the pace row. `share_reads` is the number of digests
+    whose permits are so close that they share the read of the batch.
     """
-    read = 4 + 1 / together + max(1, math.ceil(events * row / _READ))
+    read = 4 + 1 / share_reads + max(1, math.ceil(events * row / _READ))
     return Units(WRITES["a digest, in generate"] - _permits_saved(together), read)
 
 
-def immediate_email(row: float, *, together: int = 1) -> Units:
+def immediate_email(row: float, *, together: float = 1) -> Units:
     """Return the units consumed by generating an immediate email with one event. Immediate emails
     do not belong to a batch.
     """
@@ -153,7 +154,7 @@ def quiet_wait(row: float) -> Units:
     return Units(WRITES["an immediate email that waits for the end of quiet hours"], read)
 
 
-def _permits_saved(together: int) -> float:
+def _permits_saved(together: float) -> float:
     """Return the write units saved per email if one write reserves permits for all emails of an
     invocation.
     """

@@ -51,12 +51,10 @@ CALLS: Mapping[str, float] = MappingProxyType(
 )
 """The number of sequential DynamoDB and SQS calls per message."""
 
-AN_INVOCATION, AN_EMAIL = 0.37, 0.022
-"""The duration of a generate invocation in seconds, and the additional seconds per email.
+AN_EMAIL_ALONE = 0.39
+"""The duration of a generate invocation that sends one email, in seconds.
 
-Both include the response time of SES, waits for permits and requeued runs. They reproduce the
-results of `make pacing` at 14 emails per second (one email per invocation) and at 500 emails per
-second.
+It includes the response time of SES and the wait for the permit.
 """
 
 BY_SMTP = 2.1
@@ -65,7 +63,7 @@ BY_SMTP = 2.1
 """
 
 REQUEUED_ALONE, REQUEUED = 2.5, 0.1
-"""The number of requeues per email in a full slot: with one email per invocation, and with several
+"""The number of requeues per digest in a full slot: with one email per invocation, and with several
 emails per invocation. `make pacing` measured these numbers.
 """
 

@@ -10,9 +10,7 @@ from gazette_cli.cost.assumptions import (
     A_REPORT,
     A_VCPU,
     ALARMS,
-    AN_EMAIL,
     AN_INDEX_ENTRY,
-    AN_INVOCATION,
     AROUND_AN_INVOCATION,
     BY_SMTP,
     CALL,
@@ -125,7 +123,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
     sweeps = (1 + SHARDS) * SWEEPS * usage.days
     messages = usage.entries + usage.signals
     invoked = (messages + usage.reports + usage.fetches) / ten + usage.sending + usage.requeued
-    invoked += usage.quiet_waits / usage.immediate_together
+    invoked += usage.quiet_waits / usage.immediate_sent.together
     yield Item("Lambda", "requests", "lambda.requests", invoked)
     yield Item(
         "Lambda", "requests of ticks and sweeps", "lambda.requests", clock + sweeps, fixed=True
@@ -172,7 +170,10 @@ def _sending(usage: Usage) -> float:
     """Return the GB-seconds that generate uses to send email. With SMTP, the duration of the SMTP
     exchange determines the result.
     """
-    seconds = AN_INVOCATION * usage.sending + AN_EMAIL * usage.emails
+    seconds = (
+        usage.digests_sent.seconds * usage.sent_digests
+        + usage.immediate_sent.seconds * usage.at_once
+    )
     if not usage.by_ses:
         seconds = BY_SMTP * usage.sending
     return seconds * MEMORY["generate"] / 1024
@@ -180,8 +181,13 @@ def _sending(usage: Usage) -> float:
 
 def _units(usage: Usage) -> Iterator[Item]:
     hold = usage.categories if usage.category_hold else 0
-    digest = actions.digest(usage.in_a_digest, usage.row, together=usage.digests_together)
-    at_once = actions.immediate_email(usage.row, together=usage.immediate_together)
+    digest = actions.digest(
+        usage.in_a_digest,
+        usage.row,
+        together=usage.digests_sent.together,
+        share_reads=usage.digests_sent.share_reads,
+    )
+    at_once = actions.immediate_email(usage.row, together=usage.immediate_sent.together)
     sharing = max(1.0, usage.together / (1 + usage.report_deliveries))
     delivered = usage.reports - usage.emails if usage.reports else 0
     for what, units, number in (
@@ -271,7 +277,7 @@ def _watched(usage: Usage) -> Iterator[Item]:
     ):
         logged += messages * (LINE[function] + AROUND_AN_INVOCATION[function] / ten)
     logged += (usage.emails + usage.requeued + usage.quiet_waits) * LINE["generate"]
-    invoked = usage.sending + usage.requeued + usage.quiet_waits / usage.immediate_together
+    invoked = usage.sending + usage.requeued + usage.quiet_waits / usage.immediate_sent.together
     logged += invoked * AROUND_AN_INVOCATION["generate"]
     yield Item("CloudWatch", "logs", "cloudwatch.logs", logged / _GB)
     clock = TICKS * (1 + SHARDS) * (LINE["fanout"] + AROUND_AN_INVOCATION["fanout"])

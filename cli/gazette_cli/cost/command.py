@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
+from gazette.domain.delivery.streams import divided
 from gazette.domain.scheduling.quiet import QuietHours
 
+from gazette_cdk.stage import Stage
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.prices import OURS, read_prices
 from gazette_cli.cost.regions import how_to_add, note_unknown_prices, region_of
 from gazette_cli.cost.routes import ROUTES
-from gazette_cli.cost.usage import Usage
+from gazette_cli.cost.usage import Sending, Usage, digests_at
 from gazette_cli.shared.answers import Rows, Shown
 from gazette_cli.shared.console import NotPossible, note, say
 from gazette_cli.shared.deployed import StageName
@@ -220,8 +223,7 @@ def cost(
         requests=tuple(map(_requests, requests or ())),
         days=days,
         together=together,
-        digests_together=settings.sizes["generate"].batch,
-        immediate_together=settings.sizes["immediate"].batch,
+        digests_sent=digests_of(settings),
         plan=plan,
         by_ses=settings.mail_provider == "ses",
         report_deliveries=settings.report_deliveries,
@@ -247,6 +249,13 @@ def cost(
         f"Prices of {charged.region}, excluding free tiers except dashboards. The oldest price "
         f"dates from {charged.oldest()}."
     )
+
+
+def digests_of(settings: Stage) -> Sending:
+    """Return how a stage sends digests in a full slot."""
+    rate = settings.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
+    share = divided(settings.immediate_share).digest
+    return digests_at(share.of_rate(rate), settings.sizes["generate"])
 
 
 def quiet_share(hours: str) -> float:

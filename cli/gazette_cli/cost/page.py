@@ -4,12 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from gazette.domain.delivery.streams import divided
+
+from gazette_cdk.concurrency import sending
 from gazette_cdk.folders import GAZETTE
+from gazette_cdk.stage import Stage
 from gazette_cli.cost.assumptions import AN_INDEX_ENTRY, MONTH
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.command import sums
 from gazette_cli.cost.prices import Prices, read_prices
-from gazette_cli.cost.usage import Usage
+from gazette_cli.cost.usage import Sending, Usage, digests_at
 
 PAGE, README = GAZETTE / "docs" / "tables.md", GAZETTE / "README.md"
 BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
@@ -31,15 +35,19 @@ _REST_IN_THE_README = re.compile(r"(An idle stage costs \$)\d+( a month)")
 
 _PARTS = ("writes", "reads", "storage", "recovery")
 
+
+def _fast(emails_per_second: float) -> Sending:
+    rate = divided(Stage.immediate_share).digest.of_rate(emails_per_second)
+    return digests_at(rate, sending(rate))
+
+
 _SETTINGS: Sequence[tuple[str, Usage]] = (
     ("`report_deliveries` false", replace(MILLION, report_deliveries=False)),
     ("`restorable` without `runs`", replace(MILLION, restorable=())),
     ("`restorable` with `events`", replace(MILLION, restorable=("runs", "events"))),
     ("`category_hold` false", replace(MILLION, category_hold=False)),
-    (
-        "500 emails per second, with ten emails per invocation instead of one",
-        replace(MILLION, digests_together=10, immediate_together=10),
-    ),
+    ("250 emails per second instead of 14", replace(MILLION, digests_sent=_fast(250))),
+    ("1 email per second instead of 14", replace(MILLION, digests_sent=_fast(1))),
     ("one message per invocation of ingest and feedback", replace(MILLION, together=1)),
     ("events of 1,200 bytes instead of 400", replace(MILLION, size=1200)),
     ("a day without events before each digest", replace(MILLION, quiet=1)),
@@ -90,7 +98,7 @@ def _text(prices: Prices) -> Iterator[str]:
         f"of every price. The oldest price dates from {prices.oldest()}. Tests measure the "
         "DynamoDB units. Function durations, messages per invocation and log sizes are assumptions "
         "(`cli/gazette_cli/cost/assumptions.py`). A stage without `emails_per_second` is "
-        "sized for 14 emails per second. At this rate, an invocation sends one email."
+        "sized for 14 emails per second, and an invocation sends ten digests."
     )
     yield ""
     yield "| | events published in lists of 100 | events published individually |"

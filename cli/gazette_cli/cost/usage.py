@@ -3,7 +3,17 @@
 import math
 from dataclasses import dataclass
 
-from gazette_cli.cost.assumptions import AROUND_AN_EVENT, MONTH, REQUEUED, REQUEUED_ALONE
+from gazette.domain.delivery.batching import SENT_TOGETHER
+from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
+
+from gazette_cdk.concurrency import Size, sending
+from gazette_cli.cost.assumptions import (
+    AN_EMAIL_ALONE,
+    AROUND_AN_EVENT,
+    MONTH,
+    REQUEUED,
+    REQUEUED_ALONE,
+)
 
 _CHUNK = 65_536
 """The number of bytes that EventBridge and SQS bill as one unit.
@@ -12,6 +22,51 @@ https://aws.amazon.com/eventbridge/pricing/
 
 _AROUND_AN_ENTRY = 400
 """The number of bytes that EventBridge adds to the detail of an event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """How generate sends the emails of a stream. The values are averages."""
+
+    # Emails per invocation.
+    together: float
+
+    # Lambda seconds per email.
+    seconds: float
+
+    # Requeues per email.
+    requeues: float
+
+    # Emails that share the reads after their permits.
+    share_reads: float = 1
+
+
+def digests_at(rate: float, size: Size) -> Sending:
+    """Return how digests are sent in a full slot.
+
+    `rate` is the rate of the stream in emails per second, and `size` the size of generate. If an
+    invocation sends several emails, all workers are busy during a full slot, because they wait for
+    their permits.
+    """
+    if size.batch == 1:
+        return Sending(together=1, seconds=AN_EMAIL_ALONE, requeues=REQUEUED_ALONE)
+    return Sending(
+        together=size.batch,
+        seconds=size.concurrency / rate,
+        requeues=REQUEUED,
+        share_reads=size.batch if 1 / rate <= SENT_TOGETHER.total_seconds() else 1,
+    )
+
+
+_DEFAULT_RATE = QUOTA_SHARE * ASSUMED_QUOTA * 0.8
+"""The rate of digests in a stage without `emails_per_second`, with the default `immediate_share`.
+"""
+
+DEFAULT_SENDING = digests_at(_DEFAULT_RATE, sending(_DEFAULT_RATE))
+"""How digests are sent with the default settings."""
+
+ALONE_SENDING = Sending(together=1, seconds=AN_EMAIL_ALONE, requeues=REQUEUED)
+"""How immediate emails are sent: as they arrive, mostly one per invocation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +132,9 @@ class Usage:
     # Messages per invocation of ingest and feedback.
     together: int = 10
 
-    # Emails per invocation of generate. The number depends on the rate
-    # (docs/decisions/0053-concurrency-follows-the-rate.md).
-    digests_together: int = 1
-    immediate_together: int = 1
+    # How generate sends digests and immediate emails. It depends on the rate.
+    digests_sent: Sending = DEFAULT_SENDING
+    immediate_sent: Sending = ALONE_SENDING
 
     # The price plan of SES.
     plan: str = "none"
@@ -99,9 +153,6 @@ class Usage:
     looks: float = 20
     restorable: tuple[str, ...] = ("runs",)
     run_retention_days: int = 200
-
-    # Requeues per email, or None if they are unknown.
-    requeues: float | None = None
 
     @property
     def all_events(self) -> float:
@@ -136,15 +187,17 @@ class Usage:
     @property
     def sending(self) -> float:
         """The number of generate invocations that send email."""
-        return self.sent_digests / self.digests_together + self.at_once / self.immediate_together
+        return (
+            self.sent_digests / self.digests_sent.together
+            + self.at_once / self.immediate_sent.together
+        )
 
     @property
     def requeued(self) -> float:
         """The number of times that generate requeues a run."""
-        if self.requeues is not None:
-            return self.emails * self.requeues
-        return self.sent_digests * _requeued(self.digests_together) + self.at_once * _requeued(
-            self.immediate_together
+        return (
+            self.sent_digests * self.digests_sent.requeues
+            + self.at_once * self.immediate_sent.requeues
         )
 
     @property
@@ -191,11 +244,6 @@ class Usage:
     def reports(self) -> float:
         """The number of delivery events, excluding the few bounces and complaints."""
         return self.emails * (1 + self.report_deliveries) if self.by_ses else 0
-
-
-def _requeued(together: int) -> float:
-    """Return the number of requeues per email."""
-    return REQUEUED_ALONE if together == 1 else REQUEUED
 
 
 def chunks(size: float) -> int:

@@ -9,7 +9,7 @@ from sys import platform
 from gazette_cli.cost.bill import bill
 from gazette_cli.cost.command import sums
 from gazette_cli.cost.prices import Prices
-from gazette_cli.cost.usage import Usage
+from gazette_cli.cost.usage import Sending, Usage
 from gazette_cli.simulate.ceilings import Ceiling, ceilings
 from gazette_cli.simulate.forecast import Forecast
 
@@ -131,14 +131,14 @@ def outcome(forecast: Forecast, usage: Usage, prices: Prices, *, wall_s: float) 
             _queue(forecast, name, depths) for name, depths in forecast.depths.by_minute.items()
         ],
         ceilings=ceilings(forecast),
-        dollars=sums(bill(_month(forecast, usage, requeues), prices)),
+        dollars=sums(bill(_month(forecast, usage), prices)),
         write_units=sum(forecast.writes.values()),
         peak_mb=_peak_mb(),
         wall_s=wall_s,
     )
 
 
-def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
+def _month(forecast: Forecast, usage: Usage) -> Usage:
     """Scale the figures of the simulated days to thirty days."""
     traffic, tally, days = forecast.question.traffic, forecast.tally, forecast.question.days
     digests = tally.sent["digest"]
@@ -152,18 +152,25 @@ def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
         quiet=min(1.0, (forecast.quiet + forecast.skips) / digests) if digests else 0,
         quiet_share=forecast.quiet_waits / forecast.first_at_once if forecast.quiet_waits else 0,
         days=_MONTH,
-        digests_together=_together(forecast, "generate", digests),
-        immediate_together=_together(forecast, "immediate", tally.sent["immediate"]),
-        requeues=requeues,
+        digests_sent=_sent(forecast, "generate", "digest", usage.digests_sent),
+        immediate_sent=_sent(forecast, "immediate", "immediate", usage.immediate_sent),
     )
 
 
-def _together(forecast: Forecast, name: str, emails: int) -> int:
-    """Return the average number of simulated emails per invocation. Invocations that send no email
-    are excluded.
+def _sent(forecast: Forecast, queue: str, stream: str, otherwise: Sending) -> Sending:
+    """Return how the simulation sent the emails of a stream. Invocations that send no email do not
+    count as invocations, but their duration counts. Returns `otherwise` if no email was sent.
     """
-    invoked = forecast.tally.sending[name]
-    return max(1, round(emails / invoked)) if invoked else 1
+    tally = forecast.tally
+    emails, invoked = tally.sent[stream], tally.sending[queue]
+    if not emails or not invoked:
+        return otherwise
+    return Sending(
+        together=max(1.0, emails / invoked),
+        seconds=tally.billed[queue] / emails,
+        requeues=tally.requeued[stream] / emails,
+        share_reads=otherwise.share_reads,
+    )
 
 
 def _queue(forecast: Forecast, name: str, depths: Sequence[int]) -> Queue:

@@ -7,6 +7,7 @@ from gazette.domain.delivery.batching import MOST_TOGETHER
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.scheduling.quiet import QuietHours
 
+from gazette_cli.cost.command import digests_of
 from gazette_cli.cost.usage import Usage
 from gazette_cli.shared.console import NotPossible
 from gazette_cli.shared.stages import stage_of
@@ -53,6 +54,7 @@ def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
     return Usage(
         readers=0,
         plan=plan,
+        digests_sent=digests_of(stage),
         limited=bool(stage.immediate_limit),
         report_deliveries=stage.report_deliveries,
         category_hold=stage.category_hold,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 
@@ -11,13 +11,14 @@ from gazette.domain.console.story import METRICS as STORY
 from gazette.domain.dead_letters import KNOWN
 from typer.testing import CliRunner, Result
 
+from gazette_cdk.concurrency import sending
 from gazette_cli.cost.assumptions import LOOK_CALLS, LOOK_METRICS, MONTH
 from gazette_cli.cost.bill import bill
-from gazette_cli.cost.command import COLUMNS, _changes_out, _events_out, sums
+from gazette_cli.cost.command import COLUMNS, _changes_out, _events_out, digests_of, sums
 from gazette_cli.cost.metrics import METRICS, metric_months
 from gazette_cli.cost.page import ALONE, MILLION, PAGE, README, REST, dollars, page, readme
 from gazette_cli.cost.prices import OURS, Price, read_prices
-from gazette_cli.cost.usage import Usage, chunks
+from gazette_cli.cost.usage import ALONE_SENDING, Usage, chunks, digests_at
 from gazette_cli.main import app
 from gazette_cli.shared.stages import stage_of
 
@@ -54,10 +55,9 @@ def test_every_price_has_a_date_and_a_source(name: str) -> None:
 
 def test_dynamodb_prices_are_per_unit_and_gigabyte() -> None:
     """The writes of a million daily digests of ten events: 34 units each, two of them shared."""
-    alone = replace(MILLION, together=1)
-    many = replace(MILLION, digests_together=10)
+    alone = replace(MILLION, together=1, digests_sent=ALONE_SENDING)
     assert costs(alone, "DynamoDB", "writes: ") == pytest.approx(34 * 0.625, abs=0.2)
-    assert costs(many, "DynamoDB", "writes: ") == pytest.approx(32.3 * 0.625, abs=0.1)
+    assert costs(MILLION, "DynamoDB", "writes: ") == pytest.approx(32.3 * 0.625, abs=0.1)
     assert costs(MILLION, "DynamoDB", "storage: events") == pytest.approx(3.56, abs=0.01)
 
 
@@ -289,7 +289,9 @@ def test_disabled_settings_remove_their_items_from_the_bill() -> None:
 
 def test_higher_rate_reduces_lambda_cost_per_email() -> None:
     """Of GB-seconds, requests and permits, whatever ingest and feedback have in theirs."""
-    slow, fast = MILLION, replace(MILLION, digests_together=10)
+    slow, fast = (
+        replace(MILLION, digests_sent=digests_at(rate, sending(rate))) for rate in (1, 200)
+    )
     assert costs(slow, "Lambda", "generate, emails") > 6 * costs(fast, "Lambda", "generate, emails")
     assert costs(slow, "SQS", "generate") > 4 * costs(fast, "SQS", "generate")
     assert costs(slow, "DynamoDB", "writes: digests") > costs(fast, "DynamoDB", "writes: digests")
@@ -337,8 +339,8 @@ def test_cost_command_prints_each_item_and_the_sums() -> None:
 def test_cost_command_uses_the_stages_emails_per_invocation() -> None:
     stage = stage_of("prod")
     found = json.loads(run("--readers", "1000", "--json").stdout)["usage"]
-    assert found["digests_together"] == stage.sizes["generate"].batch
-    assert found["immediate_together"] == stage.sizes["immediate"].batch
+    assert found["digests_sent"] == asdict(digests_of(stage))
+    assert found["digests_sent"]["together"] == stage.sizes["generate"].batch
 
 
 def test_cost_json_contains_items_sum_and_assumptions() -> None:

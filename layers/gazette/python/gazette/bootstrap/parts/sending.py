@@ -31,6 +31,7 @@ from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.bootstrap.parts.templates import run_templates
+from gazette.domain.delivery.batching import SENT_TOGETHER
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import StageHeaders
 from gazette.domain.ports.ledgers import Schedules
@@ -52,9 +53,6 @@ if TYPE_CHECKING:
 
     from gazette.steps.delivery.content import ContentContext
 
-_TOGETHER = timedelta(milliseconds=25)
-"""The maximum time between the permits of emails that may be sent together."""
-
 
 @cache
 def coalescer() -> Coalescer:
@@ -68,7 +66,7 @@ def _sleep(wait: timedelta) -> None:
     During a long sleep, other threads do not wait for this thread's requests. Otherwise, their
     emails would be sent together instead of one after the other.
     """
-    with coalescer().aside() if wait > _TOGETHER else nullcontext():
+    with coalescer().aside() if wait > SENT_TOGETHER else nullcontext():
         time.sleep(wait.total_seconds())
 
 

@@ -26,6 +26,9 @@ LONGEST_WAIT_FOR_A_PERMIT = timedelta(milliseconds=100)
 A waiting worker costs Lambda time and does no other work.
 """
 
+SENT_TOGETHER = timedelta(milliseconds=25)
+"""The maximum time between the permits of emails that are sent together, with joint reads."""
+
 COLLECTING = timedelta(seconds=20)
 """The time for which Lambda collects digests for one invocation.
 
