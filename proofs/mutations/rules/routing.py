@@ -10,6 +10,10 @@ _LONG = "tests/unit/ingest/test_long_messages.py"
 _IMMEDIATE = "tests/unit/routing/test_immediate.py"
 _GROWING = "tests/unit/routing/test_growing.py"
 _WAITS = "domain/scheduling/growing.py"
+_ARRIVES = (
+    "tests/unit/calendar/test_lifetime.py"
+    "::test_event_that_arrives_during_a_change_lasts_until_its_digest"
+)
 _HEADS = "tests/unit/delivery/test_heads.py"
 
 RULES: Final = (
@@ -35,6 +39,41 @@ RULES: Final = (
         "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
         "            current = replace(existing, event=event)\n",
         "tests/unit/ingest/test_retracting.py::test_amendment_before_claim_is_included_in_email",
+    ),
+    Mutation(
+        "the second read of a profile is strongly consistent",
+        "steps/routing/route.py",
+        "        again = _read(all_inputs, context)\n",
+        "        again = _read(all_inputs, context, consistent=False)\n",
+        "tests/unit/routing/test_stale_profiles.py",
+    ),
+    Mutation(
+        "an event that arrives during a pause lasts until the digest after the pause",
+        "steps/routing/route.py",
+        "            extend(stored, target.recurrence, context=tokens.context)\n",
+        "            pass\n",
+        _ARRIVES,
+    ),
+    Mutation(
+        "an event of a happening that arrives during a pause lasts until the digest after it",
+        "steps/routing/happening.py",
+        "            if stored:\n                extend_row(",
+        "            if False:\n                extend_row(",
+        _ARRIVES,
+    ),
+    Mutation(
+        "the events of a late follow last until the digest after a pause",
+        "steps/routing/catch_up.py",
+        "        extend_together(placements, context=self.context, time=self.time)\n",
+        "",
+        _ARRIVES,
+    ),
+    Mutation(
+        "new days of a digest are noticed by an event that arrives at the same time",
+        "steps/routing/target.py",
+        '"status", "times", "pause"',
+        '"status", "pause"',
+        _ARRIVES,
     ),
     Mutation(
         "the profile is read again after a late follow is processed",

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
 import pytest
-from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.commands import ChangeSubscriber, CreateActivity
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.reputation import category_hold
@@ -32,13 +32,14 @@ from gazette.domain.scheduling.lifetime import (
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.types import Delivery, WaitingFor
+from gazette.steps.routing.together import FEW
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import NOW, RETENTION, SettableClock, a_subscriber, an_event
+from tests.builders import NOW, RETENTION, SettableClock, a_subscriber, an_activity, an_event
 from tests.explained import explained
 from tests.fake_stores import FakeRateLimiter
-from tests.world import SETTLE_LAG, World, crashes
+from tests.world import SETTLE_LAG, World, crashes, interleavings
 
 DAY = timedelta(days=1)
 MONTHLY = Days(month_day=30)
@@ -409,3 +410,63 @@ def test_events_are_not_rewritten_if_lifetime_suffices(world: World) -> None:
         choose(world, Frequency.DAILY)
     assert "events.extend" not in calls
     assert world.events.rows["ann", "e1"] == before
+
+
+# A pause, or other days, while an event arrives.
+
+
+def _plain(world: World) -> None:
+    world.create(an_event())
+
+
+def _of_happening(world: World) -> None:
+    world.create(replace(an_event("c1", category="comment"), own_id="e1"))
+
+
+def _late_follow(world: World) -> None:
+    world.follow(at=NOW - DAY)
+
+
+def _with_activities() -> World:
+    """More activities than are routed one by one wait for a follow."""
+    world = World()
+    choose(world, Frequency.DAILY)
+    for number in range(FEW + 1):
+        world.say(CreateActivity(an_activity(f"a{number}")))
+    return world
+
+
+def _chosen(often: Frequency, days: Days) -> Callable[[], World]:
+    def make() -> World:
+        world = World()
+        choose(world, often, days=days)
+        return world
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "arrives", "change", "name"),
+    [
+        (_chosen(Frequency.DAILY, MONTHLY), _plain, pause, "daily"),
+        (_chosen(Frequency.DAILY, MONTHLY), _of_happening, pause, "daily"),
+        (_with_activities, _late_follow, pause, "daily"),
+        (_chosen(Frequency.CUSTOM, Days(frozenset({1}))), _plain, rarer, "custom"),
+        (_chosen(Frequency.CUSTOM, Days(frozenset({1}))), _of_happening, rarer, "custom"),
+    ],
+)
+def test_event_that_arrives_during_a_change_lasts_until_its_digest(
+    make: Callable[[], World],
+    arrives: Callable[[World], None],
+    change: Callable[[World], None],
+    name: str,
+) -> None:
+    """The change makes the next digest later. Either of the two sees the other one."""
+    for act, other in ((arrives, change), (change, arrives)):
+        for world, where in interleavings(make, act, other):
+            wanted = world.schedules.rows["ann", name].recurrence
+            until = needed_until(wanted, world.clock())
+            assert until, where
+            rows = world.events.rows.values()
+            lives = [row.lasts_until for row in rows if isinstance(row, StoredEvent)]
+            assert min(lives) >= until, where

@@ -22,6 +22,7 @@ from gazette.steps.routing.together import (
     FEW,
     Placement,
     TimeFor,
+    extend_together,
     in_parts,
     place_together,
     take_back_together,
@@ -200,5 +201,6 @@ class _Work:
             for target, inputs in [self.in_place[event_id]]
             if target
         ]
+        extend_together(placements, context=self.context, time=self.time)
         waits_in = place_together(placements, context=self.context, time=self.time)
         arm(waits_in, context=self.context)

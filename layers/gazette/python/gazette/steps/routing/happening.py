@@ -21,7 +21,7 @@ from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.move import (
     raise_epochs_under,
 )
-from gazette.steps.routing.rewriting import Inputs, Row, await_run, extend, inputs_of, rewrite
+from gazette.steps.routing.rewriting import Inputs, Row, await_run, extend_row, inputs_of, rewrite
 from gazette.steps.routing.target import routing_inputs, target_of
 
 MOST_BODIES = 10
@@ -103,6 +103,8 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         pointing = Pointing(event.own_id, pointer) if event.own_id else None
         is_done, stored = rewrite(row, bodies, inputs, event, None if own else pointing, tokens)
         if is_done:
+            if stored:
+                extend_row(stored, {**inputs, event.own_id: of_event}, context)
             return _outcome(event, own), stored
     raise kept_changing(f"The happening {event.id} of {event.user_id}")
 
@@ -204,7 +206,7 @@ def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
         await_run(current, context)
         has_changed |= current != row
         if is_done and current:
-            extend(current, inputs, context)
+            extend_row(current, inputs, context)
         if is_done and _is_as_read(bodies, inputs, context):
             return has_changed
         latest = context.events.get(user_id, event_id)

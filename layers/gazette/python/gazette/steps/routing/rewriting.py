@@ -20,13 +20,13 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
-from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.move import (
+    extend,
     guard_to_arrive,
     guard_to_leave,
     raise_epochs_under,
@@ -226,13 +226,11 @@ def await_run(stored: StoredEvent | None, context: RoutingContext) -> None:
         _arm_digest(stored.event.user_id, stored.schedule, context)
 
 
-def extend(stored: StoredEvent, inputs: Inputs, context: RoutingContext) -> None:
-    """Extend the lifetime of a row in its place, so that its digest can still send it (rule 21)."""
+def extend_row(stored: StoredEvent, inputs: Inputs, context: RoutingContext) -> None:
+    """Extend the lifetime of the row of a happening in its place."""
     settlement = _settled(stored.bodies, inputs, context, is_capped=stored.is_capped)
     if settlement and settlement.schedule == stored.schedule:
-        until = needed_until(settlement.recurrence, context.clock())
-        if until and until > stored.lasts_until:
-            context.events.extend(stored, until)
+        extend(stored, settlement.recurrence, context=context)
 
 
 def _arm_digest(user_id: str, schedule: str, context: RoutingContext) -> None:

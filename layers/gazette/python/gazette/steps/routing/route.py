@@ -31,7 +31,7 @@ from gazette.steps.routing.happening import (
 from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.late_writes import restamp_if_passed_over
 from gazette.steps.routing.limit import Tokens, target_by_mark
-from gazette.steps.routing.move import raise_epochs_under, stays_unsent, take_back
+from gazette.steps.routing.move import extend, raise_epochs_under, stays_unsent, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
@@ -52,10 +52,11 @@ def route(
     """Route events, whether they are new, known or amended. Safe to repeat.
 
     Profile and follows are read before and after the write, so that a concurrent change has either
-    seen the event or is seen here (rule 15). `known` contains follows that were just read, by
-    (entity key, user id), and `tokens` those that the caller has taken for the events. Raises
-    NotYet if a row keeps changing. Raises UnreadableRow if a row of some reader cannot be read,
-    after routing the events of all other readers.
+    seen the event or is seen here (rule 15). The first read of the profile may return an earlier
+    version, as if the worker had paused after it; the second read is strongly consistent. `known`
+    contains follows that were just read, by (entity key, user id), and `tokens` those that the
+    caller has taken for the events. Raises NotYet if a row keeps changing. Raises UnreadableRow if
+    a row of some reader cannot be read, after routing the events of all other readers.
     """
     (routed,) = route_lists([list(events)], context=context, known=known, tokens=tokens)
     if isinstance(routed, Exception):
@@ -128,7 +129,7 @@ def _route_some(
     tokens: Tokens,
 ) -> None:
     """Route these events. If a routing input changes in between, route them again."""
-    all_inputs = _read(entries, context, known)
+    all_inputs = _read(entries, context, known, consistent=False)
     for _ in ATTEMPTS:
         waiting = _place(all_inputs, context, time_left, tokens)
         _arm(waiting, all_inputs, context)
@@ -150,11 +151,14 @@ def _read(
     entries: Iterable[_Entry],
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+    *,
+    consistent: bool = True,
 ) -> dict[_Entry, RoutingInputs]:
     all_inputs: dict[_Entry, RoutingInputs] = {}
 
     def read(some: Sequence[_Entry]) -> None:
-        inputs = routing_inputs([entry.event for entry in some], context, known)
+        events = [entry.event for entry in some]
+        inputs = routing_inputs(events, context, known, consistent=consistent)
         all_inputs.update(zip(some, inputs, strict=True))
 
     _at_once(entries, read)
@@ -394,6 +398,8 @@ def _place_stored(
     if stored.is_capped:
         target = target_by_mark(stored, target, inputs, tokens.context)
     if target.keeps_new_version(stored.schedule):
+        if stored.schedule == target.schedule:
+            extend(stored, target.recurrence, context=tokens.context)
         return stored
     if stays_unsent(stored, tokens.context):
         return None

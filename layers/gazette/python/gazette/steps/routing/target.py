@@ -69,11 +69,11 @@ class RoutingInputs:
     follows: tuple[Follow | None, ...]
 
     def decides_like(self, other: "RoutingInputs") -> bool:
-        """Return True if both inputs result in the same target for every event."""
+        """Return True if both inputs result in the same target and lifetime for every event."""
         return (_deciding(self.reader), self.follows) == (_deciding(other.reader), other.follows)
 
 
-_DECIDING = attrgetter("choices", "mutes", "status", "pause", "resumed_at", "erased_at")
+_DECIDING = attrgetter("choices", "mutes", "status", "times", "pause", "resumed_at", "erased_at")
 
 
 def _deciding(reader: Reader) -> object:
@@ -84,12 +84,16 @@ def routing_inputs(
     events: Sequence[Event],
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+    *,
+    consistent: bool = True,
 ) -> list[RoutingInputs]:
     """Return the routing inputs of each event.
 
-    `known` contains follows that were just read, by (entity key, user id).
+    `known` contains follows that were just read, by (entity key, user id). With `consistent` False,
+    a reader may be an earlier version.
     """
-    readers = context.subscribers.get_many({event.user_id for event in events})
+    user_ids = {event.user_id for event in events}
+    readers = context.subscribers.get_many(user_ids, consistent=consistent)
     keys = {(entity, event.user_id) for event in events for entity in event.via} - known.keys()
     follows = {**known, **(context.follows.get_many(keys) if keys else {})}
     return [
