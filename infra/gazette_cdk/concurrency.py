@@ -13,6 +13,7 @@ from gazette.domain.delivery.batching import (
     COLLECTING,
     LONGEST_WAIT_FOR_A_PERMIT,
     MOST_TOGETHER,
+    SENT_TOGETHER,
     emails_together,
     longest_wait,
 )
@@ -28,9 +29,16 @@ NEARLY_ALL = 0.9
 
 _MOST_MESSAGES = 10
 
-_ONE_EMAIL, _ONE_MORE = 0.22, 0.015
-"""The duration of a `generate` invocation with one message, and the time that each further message
-adds.
+LESS_MEMORY, MORE_MEMORY = 512, 1024
+"""The memory of `generate` in MB at low and at high rates. Lambda allocates processor time in
+proportion.
+
+https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+"""
+
+_ONE_EMAIL, _ONE_MORE = 0.2, 0.015
+"""The duration of a `generate` invocation with one message without its processor time, and the
+processor time of each message with MORE_MEMORY.
 
 Ten concurrent messages take 0.15 s if AWS responds in 10 ms (`make bench`). SES takes 0.1 s, and
 Lambda's processor takes 50 % longer.
@@ -140,6 +148,15 @@ def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapp
     }
 
 
+def sending_memory(rate: float) -> int:
+    """Return the memory of the functions that send email, in MB.
+
+    `rate` is the rate of digests in emails per second. At a low rate, an invocation waits for its
+    permits for longer than it computes, so a faster processor would only wait.
+    """
+    return LESS_MEMORY if 1 / rate > SENT_TOGETHER.total_seconds() else MORE_MEMORY
+
+
 def sending(rate: float, *, by_smtp: bool = False) -> Size:
     """Return the size for one stream that sends `rate` emails per second.
 
@@ -150,7 +167,8 @@ def sending(rate: float, *, by_smtp: bool = False) -> Size:
     """
     most = 1 if by_smtp else MOST_TOGETHER
     batch = emails_together(rate, most=most)
-    duration = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + (batch - 1) * _ONE_MORE
+    processor = batch * _ONE_MORE * MORE_MEMORY / sending_memory(rate)
+    duration = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + processor
     wait = max(longest_wait(rate, most=most) / 2, LONGEST_WAIT_FOR_A_PERMIT).total_seconds()
     return Size(_workers(rate / batch, duration + wait), batch)
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gazette_cdk.concurrency import MORE_MEMORY
+
 Uses = tuple[tuple[str, tuple[str, ...]], ...]
 """DynamoDB actions by table or index. The name of an index is `table/index`."""
 
@@ -265,7 +267,7 @@ _SENDING = (
 GENERATE = Step(
     name="generate",
     timeout=120,  # ten emails are rendered in parallel, then sent and committed
-    memory=1024,
+    memory=MORE_MEMORY,  # less at a low rate (Stage.sized)
     queue="generate",
     beside=("immediate",),  # an immediate email does not wait behind a backlog of digests
     may_recurse=True,  # a run without a permit is requeued with a new message

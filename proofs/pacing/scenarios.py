@@ -28,7 +28,6 @@ from gazette_cli.simulate.engine.times import Times
 
 DIGESTS = 16_667
 BEGIN = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
-_GB = GENERATE.memory / 1024
 _EXACT = 0.001
 """Seconds, so short that messages become visible one by one."""
 
@@ -106,6 +105,9 @@ class Figures:
     rate_used: float
     requeues_per_email: float
     gb_s_per_million: float
+    digest_seconds: float
+    digests_per_invocation: float
+    requeues_per_digest: float
 
 
 def stage_of(scenario: Scenario) -> Stage:
@@ -141,7 +143,7 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
         tally=tally,
         random=random,
         max_lateness=stage.max_lateness,
-        times=Times().times(scenario.slower),
+        times=Times().with_memory(stage.sized(GENERATE).memory).times(scenario.slower),
         waiting=design.waiting,
         grain=1,
     )
@@ -156,7 +158,7 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
     while (at := at + random.expovariate(immediate)) < until:
         around.queue_of.immediate.put(Cohort(IMMEDIATE, at, inf), 1, at)
     timeline.run()
-    return _figures(tally, scenario.digests, digests)
+    return _figures(tally, scenario, digests, stage.sized(GENERATE).memory)
 
 
 def _row(scenario: Scenario, share: Share) -> Row:
@@ -165,8 +167,9 @@ def _row(scenario: Scenario, share: Share) -> Row:
     return row
 
 
-def _figures(tally: Tally, digests: int, rate: float) -> Figures:
-    emails = sum(tally.sent.values())
+def _figures(tally: Tally, scenario: Scenario, rate: float, memory: int) -> Figures:
+    emails, digests = sum(tally.sent.values()), scenario.digests
+    sent = max(1, tally.sent[DIGEST])
     nearly_all = 0.95
     return Figures(
         digests=tally.sent[DIGEST],
@@ -174,7 +177,10 @@ def _figures(tally: Tally, digests: int, rate: float) -> Figures:
         longest_wait_ms=tally.waited * 1000,
         rate_used=nearly_all * digests / tally.late[DIGEST].percentile(nearly_all) / rate,
         requeues_per_email=sum(tally.requeued.values()) / emails,
-        gb_s_per_million=sum(tally.billed.values()) * _GB / emails * 1_000_000,
+        gb_s_per_million=sum(tally.billed.values()) * memory / 1024 / emails * 1_000_000,
+        digest_seconds=tally.billed["generate"] / sent,
+        digests_per_invocation=sent / max(1, tally.sending["generate"]),
+        requeues_per_digest=tally.requeued[DIGEST] / sent,
     )
 
 
@@ -184,5 +190,6 @@ def said(figures: Figures) -> str:
         f"digests={figures.digests} immediate_p99_s={figures.immediate_p99:.1f} "
         f"longest_wait_ms={figures.longest_wait_ms:.0f} rate_used={figures.rate_used:.3f} "
         f"requeues_per_email={figures.requeues_per_email:.2f} "
+        f"digests_per_invocation={figures.digests_per_invocation:.1f} "
         f"gb_s_per_million={figures.gb_s_per_million:.0f}"
     )

@@ -52,7 +52,8 @@ def test_functions_send_no_traces(prod: Synthesis) -> None:
 def test_every_function_has_the_timeout_and_memory_of_its_step(prod: Synthesis) -> None:
     for step in STEPS:
         _, function = prod.function(step.name)
-        assert (function["Timeout"], function["MemorySize"]) == (step.timeout, step.memory)
+        sized = read_stage("prod", context()["stages"]).sized(step)
+        assert (function["Timeout"], function["MemorySize"]) == (sized.timeout, sized.memory)
 
 
 def test_only_requeueing_functions_allow_recursive_loops(prod: Synthesis) -> None:

@@ -62,7 +62,7 @@ BY_SMTP = 2.1
 (gazette_cdk.concurrency).
 """
 
-REQUEUED_ALONE, REQUEUED = 2.5, 0.1
+REQUEUED_ALONE, REQUEUED = 2.5, 0.02
 """The number of requeues per digest in a full slot: with one email per invocation, and with several
 emails per invocation. `make pacing` measured these numbers.
 """
@@ -70,7 +70,6 @@ emails per invocation. `make pacing` measured these numbers.
 MEMORY: Mapping[str, int] = MappingProxyType(
     {
         "ingest": 512,
-        "generate": 1024,
         "feedback": 512,
         "fanout": 512,
         "sweep": 512,

@@ -176,7 +176,7 @@ def _sending(usage: Usage) -> float:
     )
     if not usage.by_ses:
         seconds = BY_SMTP * usage.sending
-    return seconds * MEMORY["generate"] / 1024
+    return seconds * usage.generate_memory / 1024
 
 
 def _units(usage: Usage) -> Iterator[Item]:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
-from gazette.domain.delivery.streams import divided
 from gazette.domain.scheduling.quiet import QuietHours
 
 from gazette_cdk.stage import Stage
+from gazette_cdk.topology import GENERATE
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.prices import OURS, read_prices
 from gazette_cli.cost.regions import how_to_add, note_unknown_prices, region_of
@@ -224,6 +223,7 @@ def cost(
         days=days,
         together=together,
         digests_sent=digests_of(settings),
+        generate_memory=settings.sized(GENERATE).memory,
         plan=plan,
         by_ses=settings.mail_provider == "ses",
         report_deliveries=settings.report_deliveries,
@@ -253,9 +253,7 @@ def cost(
 
 def digests_of(settings: Stage) -> Sending:
     """Return how a stage sends digests in a full slot."""
-    rate = settings.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
-    share = divided(settings.immediate_share).digest
-    return digests_at(share.of_rate(rate), settings.sizes["generate"])
+    return digests_at(settings.digest_rate, settings.sizes["generate"])
 
 
 def quiet_share(hours: str) -> float:

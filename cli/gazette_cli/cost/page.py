@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from gazette.domain.delivery.pace import QUOTA_SHARE
 from gazette.domain.delivery.streams import divided
 
-from gazette_cdk.concurrency import sending
+from gazette_cdk.concurrency import sending, sending_memory
 from gazette_cdk.folders import GAZETTE
 from gazette_cdk.stage import Stage
 from gazette_cli.cost.assumptions import AN_INDEX_ENTRY, MONTH
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.command import sums
 from gazette_cli.cost.prices import Prices, read_prices
-from gazette_cli.cost.usage import Sending, Usage, digests_at
+from gazette_cli.cost.usage import Usage, digests_at
 
 PAGE, README = GAZETTE / "docs" / "tables.md", GAZETTE / "README.md"
 BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
@@ -36,9 +37,12 @@ _REST_IN_THE_README = re.compile(r"(An idle stage costs \$)\d+( a month)")
 _PARTS = ("writes", "reads", "storage", "recovery")
 
 
-def _fast(emails_per_second: float) -> Sending:
-    rate = divided(Stage.immediate_share).digest.of_rate(emails_per_second)
-    return digests_at(rate, sending(rate))
+def _at(quota: float, usage: Usage = MILLION) -> Usage:
+    """Return the usage in an account with another quota, in emails per second."""
+    rate = divided(Stage.immediate_share).digest.of_rate(QUOTA_SHARE * quota)
+    return replace(
+        usage, digests_sent=digests_at(rate, sending(rate)), generate_memory=sending_memory(rate)
+    )
 
 
 _SETTINGS: Sequence[tuple[str, Usage]] = (
@@ -46,8 +50,8 @@ _SETTINGS: Sequence[tuple[str, Usage]] = (
     ("`restorable` without `runs`", replace(MILLION, restorable=())),
     ("`restorable` with `events`", replace(MILLION, restorable=("runs", "events"))),
     ("`category_hold` false", replace(MILLION, category_hold=False)),
-    ("250 emails per second instead of 14", replace(MILLION, digests_sent=_fast(250))),
-    ("1 email per second instead of 14", replace(MILLION, digests_sent=_fast(1))),
+    ("250 emails per second instead of 14", _at(250)),
+    ("1 email per second instead of 14", _at(1)),
     ("one message per invocation of ingest and feedback", replace(MILLION, together=1)),
     ("events of 1,200 bytes instead of 400", replace(MILLION, size=1200)),
     ("a day without events before each digest", replace(MILLION, quiet=1)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.delivery.batching import SENT_TOGETHER
 from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
 
-from gazette_cdk.concurrency import Size, sending
+from gazette_cdk.concurrency import Size, sending, sending_memory
 from gazette_cli.cost.assumptions import (
     AN_EMAIL_ALONE,
     AROUND_AN_EVENT,
@@ -135,6 +135,9 @@ class Usage:
     # How generate sends digests and immediate emails. It depends on the rate.
     digests_sent: Sending = DEFAULT_SENDING
     immediate_sent: Sending = ALONE_SENDING
+
+    # The memory of generate in MB. It also depends on the rate.
+    generate_memory: int = sending_memory(_DEFAULT_RATE)
 
     # The price plan of SES.
     plan: str = "none"

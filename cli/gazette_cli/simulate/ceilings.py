@@ -118,7 +118,12 @@ def peaks(forecast: Forecast) -> Peaks:
 def ceilings(forecast: Forecast, times: Times | None = None) -> list[Ceiling]:
     """Return all limits. The limit that is reached first is at the top."""
     return sorted(
-        _ceilings(forecast, peaks(forecast), times or Times()), key=lambda one: one.multiple
+        _ceilings(
+            forecast,
+            peaks(forecast),
+            times or Times().with_memory(forecast.question.installation.memory),
+        ),
+        key=lambda one: one.multiple,
     )
 
 

@@ -124,7 +124,9 @@ def simulate(
 
     `week` specifies known readers, events and ticks to use instead of random ones.
     """
-    simulation = _Simulation(question, times or Times(), week)
+    simulation = _Simulation(
+        question, times or Times().with_memory(question.installation.memory), week
+    )
     simulation.run()
     return simulation.forecast
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.scheduling.quiet import QuietHours
 
-from gazette_cdk.concurrency import Size
+from gazette_cdk.concurrency import MORE_MEMORY, Size
 from gazette_cli.simulate.engine.service import ServicePlan
 
 WORLD: Mapping[str, float] = MappingProxyType(
@@ -118,6 +118,9 @@ class Installation:
 
     # The size of each function, by name.
     sizes: Mapping[str, Size]
+
+    # The memory of generate in MB.
+    memory: int = MORE_MEMORY
 
     # Delivery events per email.
     reports: int = 2

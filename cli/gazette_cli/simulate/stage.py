@@ -7,6 +7,7 @@ from gazette.domain.delivery.batching import MOST_TOGETHER
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.scheduling.quiet import QuietHours
 
+from gazette_cdk.topology import GENERATE
 from gazette_cli.cost.command import digests_of
 from gazette_cli.cost.usage import Usage
 from gazette_cli.shared.console import NotPossible
@@ -40,6 +41,7 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
         quiet_hours=QuietHours.of(stage.quiet_hours) if stage.quiet_hours else None,
         limited=bool(stage.immediate_limit),
         sizes=stage.sizes,
+        memory=stage.sized(GENERATE).memory,
         reports=1 + stage.report_deliveries + stage.track_clicks + stage.track_opens,
     )
 
@@ -55,6 +57,7 @@ def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
         readers=0,
         plan=plan,
         digests_sent=digests_of(stage),
+        generate_memory=stage.sized(GENERATE).memory,
         limited=bool(stage.immediate_limit),
         report_deliveries=stage.report_deliveries,
         category_hold=stage.category_hold,

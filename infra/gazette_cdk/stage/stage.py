@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from email.utils import parseaddr
 
+from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
+from gazette.domain.delivery.streams import divided
 from gazette.settings.budgets import invocation_of_one, smtp_budget
 from gazette.settings.feedback import REPORTED
 from gazette.settings.ranges import SECOND
 
-from gazette_cdk.concurrency import Load, Size, answering, sizes
+from gazette_cdk.concurrency import Load, Size, answering, sending_memory, sizes
 from gazette_cdk.services import RATE, RETURN, ROUTES, Route
 from gazette_cdk.stage.checks.addresses import is_under
 from gazette_cdk.stage.clocks import Advanced, Internals
@@ -131,6 +133,12 @@ class Stage(
         return bool(self.services_api.get(RETURN))
 
     @property
+    def digest_rate(self) -> float:
+        """The rate of digests for which the stage is sized, in emails per second."""
+        rate = self.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
+        return divided(self.immediate_share).digest.of_rate(rate)
+
+    @property
     def sizes(self) -> dict[str, Size]:
         """The size (concurrency) of each function and of `immediate`, by name
         (gazette_cdk.concurrency).
@@ -178,13 +186,17 @@ class Stage(
         return windows.get(step.name) or self.size_of(step, queue).window
 
     def sized(self, step: Step) -> Step:
-        """Return the step with the batch size and the time-out that are appropriate for this stage.
+        """Return the step with the memory, batch size and time-out that are appropriate for this
+        stage.
 
         An SMTP server may take ten minutes for an email. With SMTP, sending functions therefore
         receive one message per invocation and have a longer time-out. Otherwise messages would
         return to the queue for lack of time.
         """
-        if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
+        if step not in {GENERATE, RESEND}:
+            return step
+        step = replace(step, memory=sending_memory(self.digest_rate))
+        if self.mail_provider != "smtp":
             return step
         budget = smtp_budget(reply=self.smtp_reply_timeout)
         timeout = invocation_of_one(budget=budget)

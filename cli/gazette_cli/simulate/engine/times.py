@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from gazette_cdk.concurrency import READERS_A_SHARD
+from gazette_cdk.concurrency import MORE_MEMORY, READERS_A_SHARD
 
 A_SLOT = 600.0
 
@@ -20,7 +20,7 @@ class Times:
     # Reading and rendering for the first message of an invocation.
     prepare: float = 0.07
 
-    # The additional time for each further message.
+    # The additional time for each further message, which is processor time.
     more: float = 0.015
 
     # The claim, the call to SES and the commit.
@@ -28,6 +28,13 @@ class Times:
 
     # A due schedule in fan-out.
     schedule: float = A_SLOT / READERS_A_SHARD
+
+    def with_memory(self, memory: int) -> "Times":
+        """Return the assumed durations of functions with `memory` MB. Processor time is longer with
+        less memory.
+        """
+        more = self.more * MORE_MEMORY / memory
+        return replace(self, prepare=self.prepare - self.more + more, more=more)
 
     def times(self, factor: float) -> "Times":
         """Return the assumed durations. The durations of reading and sending are multiplied by a
