@@ -291,7 +291,7 @@ RESEND = Step(
 FEEDBACK = Step(
     name="feedback",
     timeout=30,
-    memory=512,
+    memory=256,
     queue="feedback",
     # A failed message reaches the dead-letter queue before the grace period ends. SQS also stops
     # counting a message in the age of the oldest one after a few receives.

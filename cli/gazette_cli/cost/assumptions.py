@@ -12,7 +12,7 @@ CPU: Mapping[str, float] = MappingProxyType(
         "event alone": 2.5,
         "visit": 2.5,
         "mute": 2.5,
-        "delivery event": 8.0,
+        "delivery event": 5.0,
         "due schedule": 8.0,
         "fetch": 8.0,
         "change": 1.0,
@@ -23,8 +23,8 @@ CPU: Mapping[str, float] = MappingProxyType(
     }
 )
 """Processor time per message in milliseconds, with ten messages per invocation. `make bench`
-measures the values for events. The values for profiles and follows in a list were measured with
-the same server in place of AWS.
+measures the values for events. The values for delivery events, and for profiles and follows in a
+list, were measured with the same server in place of AWS.
 """
 
 A_FETCH, FETCH_CALLS = 0.2, 11.0
@@ -62,15 +62,16 @@ BY_SMTP = 2.1
 (gazette_cdk.concurrency).
 """
 
-REQUEUED_ALONE, REQUEUED = 2.5, 0.02
+REQUEUED_ALONE, REQUEUED_FAST = 2.5, 0.1
 """The number of requeues per digest in a full slot: with one email per invocation, and with several
-emails per invocation. `make pacing` measured these numbers.
+emails that are sent together. Otherwise, no digest is requeued. `make pacing` measured these
+numbers.
 """
 
 MEMORY: Mapping[str, int] = MappingProxyType(
     {
         "ingest": 512,
-        "feedback": 512,
+        "feedback": 256,
         "fanout": 512,
         "sweep": 512,
         "content": 256,
@@ -119,7 +120,7 @@ EVENT_DAYS = 39
 """The retention in days of an event that belongs to a daily digest."""
 
 LINE: Mapping[str, int] = MappingProxyType(
-    {"ingest": 40, "generate": 330, "feedback": 420, "fanout": 430}
+    {"ingest": 40, "generate": 220, "feedback": 365, "fanout": 430}
 )
 """The log bytes per message, by function. Ingest logs the ids of all messages in one line."""
 

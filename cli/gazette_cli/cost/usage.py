@@ -11,8 +11,8 @@ from gazette_cli.cost.assumptions import (
     AN_EMAIL_ALONE,
     AROUND_AN_EVENT,
     MONTH,
-    REQUEUED,
     REQUEUED_ALONE,
+    REQUEUED_FAST,
 )
 
 _CHUNK = 65_536
@@ -50,11 +50,12 @@ def digests_at(rate: float, size: Size) -> Sending:
     """
     if size.batch == 1:
         return Sending(together=1, seconds=AN_EMAIL_ALONE, requeues=REQUEUED_ALONE)
+    are_near = 1 / rate <= SENT_TOGETHER.total_seconds()
     return Sending(
         together=size.batch,
         seconds=size.concurrency / rate,
-        requeues=REQUEUED,
-        share_reads=size.batch if 1 / rate <= SENT_TOGETHER.total_seconds() else 1,
+        requeues=REQUEUED_FAST if are_near else 0,
+        share_reads=size.batch if are_near else 1,
     )
 
 
@@ -65,7 +66,7 @@ _DEFAULT_RATE = QUOTA_SHARE * ASSUMED_QUOTA * 0.8
 DEFAULT_SENDING = digests_at(_DEFAULT_RATE, sending(_DEFAULT_RATE))
 """How digests are sent with the default settings."""
 
-ALONE_SENDING = Sending(together=1, seconds=AN_EMAIL_ALONE, requeues=REQUEUED)
+ALONE_SENDING = Sending(together=1, seconds=AN_EMAIL_ALONE, requeues=0)
 """How immediate emails are sent: as they arrive, mostly one per invocation."""
 
 

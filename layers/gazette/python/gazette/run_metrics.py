@@ -140,13 +140,20 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
         correlation_id=run_id(run.key),
         status=run.status,
         reason=run.reason,
-        detail=run.detail,
         attempt=run.attempt,
-        waiting_for=delivery.waiting_for,
-        again_at=delivery.again_at,
-        overtaken=run.overtaken,
-        **unsent,
+        **_with_values(
+            detail=run.detail,
+            waiting_for=delivery.waiting_for,
+            again_at=delivery.again_at,
+            overtaken=run.overtaken,
+            **unsent,
+        ),
     )
+
+
+def _with_values(**fields: object) -> dict[str, object]:
+    """Return the fields that are not empty. Each log line costs as much as its length."""
+    return {name: value for name, value in fields.items() if value}
 
 
 def record_resend(outcome: Delivery | Redriven | None, message_id: str) -> None:
@@ -195,12 +202,14 @@ def record_feedback(feedback: "Feedback | str | None", message_id: str) -> None:
         type=event.type,
         attempt=event.attempt,
         provider_message_id=event.message_id,
-        status=run.status if run else "",
-        reason=run.reason if run else "",
-        fault=event.fault or "",
-        cause=event.cause,
-        by_policy=event.is_by_policy,
-        suppressed=feedback.suppressed or "",
+        **_with_values(
+            status=run.status if run else None,
+            reason=run.reason if run else None,
+            fault=event.fault,
+            cause=event.cause,
+            by_policy=event.is_by_policy,
+            suppressed=feedback.suppressed,
+        ),
     )
 
 
