@@ -129,7 +129,12 @@ def test_digest_cost_from_fan_out_to_reports_matches_the_bill(ann: Cloud) -> Non
 
 @pytest.mark.long
 @pytest.mark.usefixtures("later")
-def test_cost_of_ten_digests_in_an_invocation_matches_the_bill(cloud: Cloud) -> None:
+@pytest.mark.parametrize(("emails_per_second", "share_reads"), [(500, 10), (13, 1)])
+def test_cost_of_ten_digests_in_an_invocation_matches_the_bill(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, emails_per_second: int, share_reads: int
+) -> None:
+    """At a low rate, each digest has slept until its own permit before it reads its batch."""
+    monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", str(emails_per_second))
     readers = [f"reader{number}" for number in range(10)]
     for reader in readers:
         cloud.say("subscriber.changed", profile(reader, digest={"hour": 8, "minute": 10}))
@@ -141,7 +146,9 @@ def test_cost_of_ten_digests_in_an_invocation_matches_the_bill(cloud: Cloud) -> 
     cloud.warm_up("generate")
     cloud.meter.clear()
     cloud.work("generate", *messages)
-    each, all_ten = actions.digest(1, event_row, together=10), spent(cloud)
+    each = actions.digest(1, event_row, together=10, share_reads=share_reads)
+    all_ten = spent(cloud)
+    assert len(cloud.sent()) == 10
     assert (all_ten.written, all_ten.read) == pytest.approx((10 * each.written, 10 * each.read))
 
 

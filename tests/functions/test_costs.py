@@ -250,7 +250,7 @@ def test_new_profile_costs_three_write_units(cloud: Cloud) -> None:
     cloud.warm_up("ingest")
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(GetItem=4, Query=1, UpdateItem=2, PutItem=1)
-    assert cloud.meter.write_units == {"subscribers": 1.5, "schedules": 1}
+    assert cloud.meter.write_units == Counter(subscribers=2, schedules=1)
     assert cloud.meter.write_units.total() == PROMISED["a new profile"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gazette_cdk.stage import Stage
-from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
+from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS, SUPPORT
 from gazette_cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
 from gazette_cli.cost.command import digests_of
 from gazette_cli.cost.page import MILLION
@@ -14,7 +14,9 @@ from tests.infra.synthesis import Synthesis
 
 
 def test_billed_memory_matches_the_functions() -> None:
-    memory = {step.name: step.memory for step in (*STEPS, CONTENT, OUTBOX, API, API_WRITES)}
+    defaults = Stage(name="some", sender="a@example.com", list_id="example.com")
+    steps = map(defaults.sized, (*STEPS, CONTENT, OUTBOX, API, API_WRITES, SUPPORT))
+    memory = {step.name: step.memory for step in steps}
     assert {name: memory[name] for name in MEMORY} == MEMORY
 
 

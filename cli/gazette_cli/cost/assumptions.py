@@ -71,6 +71,7 @@ numbers.
 MEMORY: Mapping[str, int] = MappingProxyType(
     {
         "ingest": 512,
+        "generate": 512,
         "feedback": 256,
         "fanout": 512,
         "sweep": 512,
@@ -81,7 +82,8 @@ MEMORY: Mapping[str, int] = MappingProxyType(
         "support": 512,
     }
 )
-"""The memory of each function in MB, as in infra/gazette_cdk/topology.py."""
+"""The memory of each function in MB, as in infra/gazette_cdk/topology.py. The memory of `generate`
+is for 14 emails per second."""
 
 A_VCPU = 1769
 """The memory in MB at which a function has one full vCPU.

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from time import thread_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Status
@@ -151,7 +151,7 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
     )
 
 
-def _with_values(**fields: object) -> dict[str, object]:
+def _with_values(**fields: object) -> dict[str, Any]:
     """Return the fields that are not empty. Each log line costs as much as its length."""
     return {name: value for name, value in fields.items() if value}
 
