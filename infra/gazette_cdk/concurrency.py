@@ -17,7 +17,7 @@ from gazette.domain.delivery.batching import (
     emails_together,
     longest_wait,
 )
-from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
+from gazette.domain.delivery.pace import ASSUMED_RATE
 from gazette.domain.delivery.streams import divided
 
 LEAST, MOST = 2, 1000
@@ -94,7 +94,7 @@ class Load:
     @property
     def rate(self) -> float:
         """The number of emails per second of both streams together."""
-        return self.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
+        return self.emails_per_second or ASSUMED_RATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +148,21 @@ def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapp
     }
 
 
+def digest_rate(emails_per_second: float, immediate_share: int) -> float:
+    """Return the rate of digests for which a stage is sized, in emails per second.
+
+    `emails_per_second` is 0 if the rate is that of the account.
+    """
+    return divided(immediate_share).digest.of_rate(emails_per_second or ASSUMED_RATE)
+
+
 def sending_memory(rate: float) -> int:
     """Return the memory of the functions that send email, in MB.
 
     `rate` is the rate of digests in emails per second. At a low rate, an invocation waits for its
     permits for longer than it computes, so a faster processor would only wait.
     """
-    return LESS_MEMORY if 1 / rate > SENT_TOGETHER.total_seconds() else MORE_MEMORY
+    return LESS_MEMORY if rate * SENT_TOGETHER.total_seconds() < 1 else MORE_MEMORY
 
 
 def sending(rate: float, *, by_smtp: bool = False) -> Size:
@@ -169,7 +177,7 @@ def sending(rate: float, *, by_smtp: bool = False) -> Size:
     batch = emails_together(rate, most=most)
     processor = batch * _ONE_MORE * MORE_MEMORY / sending_memory(rate)
     duration = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + processor
-    wait = max(longest_wait(rate, most=most) / 2, LONGEST_WAIT_FOR_A_PERMIT).total_seconds()
+    wait = max(longest_wait(rate, batch) / 2, LONGEST_WAIT_FOR_A_PERMIT).total_seconds()
     return Size(_workers(rate / batch, duration + wait), batch)
 
 

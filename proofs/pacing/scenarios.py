@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from math import inf
 from random import Random
 
-from gazette.domain.delivery.batching import MOST_TOGETHER
 from gazette.domain.delivery.pace import QUOTA_SHARE, NoPermit, Outlook, Pace, PacePlan, Quota
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.streams import Share, Streams, divided
@@ -112,7 +111,7 @@ class Figures:
 
 def stage_of(scenario: Scenario) -> Stage:
     """Return a stage that knows its rate; an unknown rate is assumed to be 14."""
-    known = 0 if scenario.quota == 14 else max(1, round(scenario.rate))
+    known = 0 if scenario.quota in {1, 14} else max(1, round(scenario.rate))
     return Stage(
         name="some", sender="a@example.com", list_id="example.com", emails_per_second=known
     )
@@ -132,7 +131,8 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
     around = Surroundings(
         timeline=timeline,
         rows=Streams(
-            digest=_row(scenario, shares.digest), immediate=_row(scenario, shares.immediate)
+            digest=_row(scenario, shares.digest, design.mappings[design.queue_of.digest]),
+            immediate=_row(scenario, shares.immediate, design.mappings[design.queue_of.immediate]),
         ),
         queue_of=Streams(
             digest=queues[design.queue_of.digest], immediate=queues[design.queue_of.immediate]
@@ -161,8 +161,8 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
     return _figures(tally, scenario, digests, stage.sized(GENERATE).memory)
 
 
-def _row(scenario: Scenario, share: Share) -> Row:
-    row = Row(PacePlan(batch=MOST_TOGETHER, share=share))
+def _row(scenario: Scenario, share: Share, size: Size) -> Row:
+    row = Row(PacePlan(batch=size.batch, share=share))
     row.pace = Pace(quota=Quota(rate=scenario.quota), quota_at=BEGIN)
     return row
 

@@ -10,8 +10,6 @@ from typing import Annotated
 import typer
 from gazette.domain.scheduling.quiet import QuietHours
 
-from gazette_cdk.stage import Stage
-from gazette_cdk.topology import GENERATE
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.prices import OURS, read_prices
 from gazette_cli.cost.regions import how_to_add, note_unknown_prices, region_of
@@ -20,7 +18,7 @@ from gazette_cli.cost.usage import Sending, Usage, digests_at
 from gazette_cli.shared.answers import Rows, Shown
 from gazette_cli.shared.console import NotPossible, note, say
 from gazette_cli.shared.deployed import StageName
-from gazette_cli.shared.stages import stage_of
+from gazette_cli.shared.stages import Stage, stage_of
 
 COLUMNS = {
     "service": "service",
@@ -223,7 +221,7 @@ def cost(
         days=days,
         together=together,
         digests_sent=digests_of(settings),
-        generate_memory=settings.sized(GENERATE).memory,
+        generate_memory=settings.sending_memory,
         plan=plan,
         by_ses=settings.mail_provider == "ses",
         report_deliveries=settings.report_deliveries,

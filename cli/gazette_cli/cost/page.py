@@ -4,17 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gazette.domain.delivery.pace import QUOTA_SHARE
-from gazette.domain.delivery.streams import divided
-
 from gazette_cdk.concurrency import sending, sending_memory
 from gazette_cdk.folders import GAZETTE
-from gazette_cdk.stage import Stage
 from gazette_cli.cost.assumptions import AN_INDEX_ENTRY, MONTH
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.command import sums
 from gazette_cli.cost.prices import Prices, read_prices
-from gazette_cli.cost.usage import Usage, digests_at
+from gazette_cli.cost.usage import Usage, default_rate, digests_at
 
 PAGE, README = GAZETTE / "docs" / "tables.md", GAZETTE / "README.md"
 BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
@@ -39,7 +35,7 @@ _PARTS = ("writes", "reads", "storage", "recovery")
 
 def _at(quota: float, usage: Usage = MILLION) -> Usage:
     """Return the usage in an account with another quota, in emails per second."""
-    rate = divided(Stage.immediate_share).digest.of_rate(QUOTA_SHARE * quota)
+    rate = default_rate(quota)
     return replace(
         usage, digests_sent=digests_at(rate, sending(rate)), generate_memory=sending_memory(rate)
     )

@@ -59,9 +59,14 @@ def digests_at(rate: float, size: Size) -> Sending:
     )
 
 
-_DEFAULT_RATE = QUOTA_SHARE * ASSUMED_QUOTA * 0.8
-"""The rate of digests in a stage without `emails_per_second`, with the default `immediate_share`.
-"""
+def default_rate(quota: float) -> float:
+    """Return the rate of digests with the default settings, in emails per second. `quota` is the
+    account's maximum number of emails per second.
+    """
+    return QUOTA_SHARE * quota * 80 / 100
+
+
+_DEFAULT_RATE = default_rate(ASSUMED_QUOTA)
 
 DEFAULT_SENDING = digests_at(_DEFAULT_RATE, sending(_DEFAULT_RATE))
 """How digests are sent with the default settings."""

@@ -8,7 +8,7 @@ from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
 
 from gazette_cdk.folders import NotToml, stages, stages_file
-from gazette_cdk.stage import Stage
+from gazette_cdk.stage import Stage as Stage
 from gazette_cdk.stages import StageError, read_stage
 from gazette_cli.shared.console import NotPossible
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from random import Random
 
-from gazette.domain.delivery.pace import with_quota
-from gazette.domain.delivery.streams import Streams, divided
+from gazette.domain.delivery.pace import PacePlan, with_quota
+from gazette.domain.delivery.streams import Share, Streams, divided
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.quiet import JITTER
@@ -25,7 +25,7 @@ from gazette_cli.simulate.engine.tally import Tally
 from gazette_cli.simulate.engine.timeline import Timeline
 from gazette_cli.simulate.engine.times import Times
 from gazette_cli.simulate.exact import ExactPopulation, Week
-from gazette_cli.simulate.inputs import Question
+from gazette_cli.simulate.inputs import Installation, Question
 from gazette_cli.simulate.population import Population, due_of_burst
 from gazette_cli.simulate.quiet import Quiet
 
@@ -131,6 +131,11 @@ def simulate(
     return simulation.forecast
 
 
+def _plan(installation: Installation, share: Share, queue: str) -> PacePlan:
+    """Return the rate plan of the stream whose runs are on a queue."""
+    return replace(installation.plan, share=share, batch=installation.sizes[queue].batch)
+
+
 class _Simulation:
     def __init__(self, question: Question, times: Times, week: Week | None) -> None:
         self.question = question
@@ -159,8 +164,8 @@ class _Simulation:
         shares = divided(installation.immediate_share)
         self.shares = shares
         self.rows = Streams(
-            digest=Row(replace(installation.plan, share=shares.digest)),
-            immediate=Row(replace(installation.plan, share=shares.immediate)),
+            digest=Row(_plan(installation, shares.digest, "generate")),
+            immediate=Row(_plan(installation, shares.immediate, "immediate")),
         )
         hours = installation.quiet_hours
         self.quiet = Quiet(hours, traffic.zones, self.random) if hours else None

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from datetime import date
 
-from gazette.domain.delivery.batching import MOST_TOGETHER
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.scheduling.quiet import QuietHours
 
-from gazette_cdk.topology import GENERATE
 from gazette_cli.cost.command import digests_of
 from gazette_cli.cost.usage import Usage
 from gazette_cli.shared.console import NotPossible
@@ -29,7 +27,6 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
             ramp_from=stage.ramp_from,
             warmup_from=date.fromisoformat(stage.warmup_from) if stage.warmup_from else None,
             warmup_daily=stage.warmup_daily,
-            batch=MOST_TOGETHER,
         ),
         immediate_share=stage.immediate_share,
         shards=stage.shards,
@@ -41,7 +38,7 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
         quiet_hours=QuietHours.of(stage.quiet_hours) if stage.quiet_hours else None,
         limited=bool(stage.immediate_limit),
         sizes=stage.sizes,
-        memory=stage.sized(GENERATE).memory,
+        memory=stage.sending_memory,
         reports=1 + stage.report_deliveries + stage.track_clicks + stage.track_opens,
     )
 
@@ -57,7 +54,7 @@ def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
         readers=0,
         plan=plan,
         digests_sent=digests_of(stage),
-        generate_memory=stage.sized(GENERATE).memory,
+        generate_memory=stage.sending_memory,
         limited=bool(stage.immediate_limit),
         report_deliveries=stage.report_deliveries,
         category_hold=stage.category_hold,

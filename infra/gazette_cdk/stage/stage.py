@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from email.utils import parseaddr
 
-from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
-from gazette.domain.delivery.streams import divided
 from gazette.settings.budgets import invocation_of_one, smtp_budget
 from gazette.settings.feedback import REPORTED
 from gazette.settings.ranges import SECOND
 
-from gazette_cdk.concurrency import Load, Size, answering, sending_memory, sizes
+from gazette_cdk.concurrency import Load, Size, answering, digest_rate, sending_memory, sizes
 from gazette_cdk.services import RATE, RETURN, ROUTES, Route
 from gazette_cdk.stage.checks.addresses import is_under
 from gazette_cdk.stage.clocks import Advanced, Internals
@@ -135,8 +133,12 @@ class Stage(
     @property
     def digest_rate(self) -> float:
         """The rate of digests for which the stage is sized, in emails per second."""
-        rate = self.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
-        return divided(self.immediate_share).digest.of_rate(rate)
+        return digest_rate(self.emails_per_second, self.immediate_share)
+
+    @property
+    def sending_memory(self) -> int:
+        """The memory of the functions that send email, in MB."""
+        return sending_memory(self.digest_rate)
 
     @property
     def sizes(self) -> dict[str, Size]:
@@ -195,7 +197,7 @@ class Stage(
         """
         if step not in {GENERATE, RESEND}:
             return step
-        step = replace(step, memory=sending_memory(self.digest_rate))
+        step = replace(step, memory=self.sending_memory)
         if self.mail_provider != "smtp":
             return step
         budget = smtp_budget(reply=self.smtp_reply_timeout)

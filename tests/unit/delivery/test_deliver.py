@@ -753,7 +753,7 @@ def test_digest_over_account_quota_is_skipped_until_quota_frees_up(
     [
         (PacePlan(rate=10), 0.1),  # one email per invocation, as with SMTP
         (PacePlan(rate=10, batch=10), 2),
-        (PacePlan(rate=1.9, batch=10), 0.1),
+        (PacePlan(rate=1, batch=10), 10),
         (PacePlan(rate=500, batch=10), 0.1),
     ],
 )

@@ -118,7 +118,12 @@ ALLOWED: dict[str, frozenset[str]] = {
         frozenset({STDLIB}),
     ),
     "gazette_cdk.concurrency": frozenset(
-        {STDLIB, "gazette.domain.delivery.pace", "gazette.domain.delivery.streams"}
+        {
+            STDLIB,
+            "gazette.domain.delivery.batching",
+            "gazette.domain.delivery.pace",
+            "gazette.domain.delivery.streams",
+        }
     ),
     "gazette_cdk": frozenset(
         {

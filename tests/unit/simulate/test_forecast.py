@@ -62,7 +62,7 @@ def test_alternating_idle_days_cost_arming_and_going_idle() -> None:
 
 @pytest.mark.parametrize(("part", "all_in_time"), [(0.7, True), (1.3, False)])
 def test_digests_become_late_at_the_reported_ceiling(part: float, all_in_time: bool) -> None:
-    """Below ten emails a second, a fifth of the permits is unused (`domain.delivery.backlog`)."""
+    """Below ten emails a second, a fifth of the permits is unused (`domain.delivery.batching`)."""
     stage = installation(3, spread=timedelta(0))
     stage = replace(stage, plan=PacePlan(rate=1))
     found = simulate(question(500, of=stage, events=20))
@@ -139,7 +139,7 @@ def test_content_service_with_enough_capacity_does_not_reduce_the_ceiling() -> N
     with_it, without = (
         simulate(question(5_000, of=installation(50), service=each)) for each in (plan, None)
     )
-    assert with_it.tally.in_time == pytest.approx(without.tally.in_time, rel=0.005)
+    assert with_it.tally.in_time == pytest.approx(without.tally.in_time, rel=0.01)
     assert with_it.service
     assert with_it.service.failed == 0
 

@@ -178,7 +178,7 @@ def test_email_that_waits_in_quiet_hours_costs_six_write_units_and_a_message() -
             "DynamoDB, writes: waits for quiet hours": 6 / 4 * 1e6,
             "DynamoDB, reads: waits for quiet hours": 3.5 / 4 * 1e6,
             "SQS, generate, quiet hours": 3 / 4 * 1e6,
-            "Lambda, generate, wait for quiet hours": 4 * 0.005 / 4 * 1e6,
+            "Lambda, generate, wait for quiet hours": 4 * 0.005 / 2 / 4 * 1e6,  # half a GB
             "CloudWatch, metrics: requeued emails": pytest.approx(2, abs=0.1),
         }
     )

@@ -88,11 +88,11 @@ def test_stage_sized_for_the_account_quota_is_ok() -> None:
 
 def test_quota_above_the_assumption_names_queues_and_suggested_rate() -> None:
     found = wrong(stage(ASSUMED), quota=200)
-    assert [each.check for each in found] == ["size generate", "size immediate", "size resend"]
+    assert [each.check for each in found] == ["size generate", "size immediate"]
     assert {each.level for each in found} == {Level.WARNING}
     needed = senders(180, immediate_share=SHARE)["generate"]
     assert found[0].seen.startswith(
-        "4 concurrent invocations with up to 1 run each; 180 emails per second in both "
+        "2 concurrent invocations with up to 10 runs each; 180 emails per second in both "
     )
     size = f"{needed.concurrency} concurrent invocations with up to {needed.batch} runs each"
     assert f"need {size}: " in found[0].seen
@@ -103,7 +103,7 @@ def test_quota_above_the_assumption_names_queues_and_suggested_rate() -> None:
 
 def test_quota_below_the_assumption_is_reported_except_in_the_sandbox() -> None:
     (finding,) = wrong(stage(ASSUMED), quota=5)
-    assert finding.check == "size generate"
+    assert finding.check == "size immediate"
     assert "runs wait for permits" in finding.seen
     assert finding.todo.startswith("Set `emails_per_second` to 4, and deploy")
     assert wrong(stage(ASSUMED), quota=1, is_sandbox=True) == []

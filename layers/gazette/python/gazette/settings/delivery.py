@@ -131,8 +131,11 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
         return AllowedRecipients.of(json.loads(self.allowed_recipients))
 
     @property
-    def emails_together(self) -> int:
-        """The maximum number of emails per invocation. With SMTP, each email has its own."""
+    def most_together(self) -> int:
+        """The maximum number of emails per invocation that the mail provider allows.
+
+        With SMTP, each email has an invocation of its own.
+        """
         return MOST_TOGETHER if self.mail_provider == "ses" else 1
 
     @property

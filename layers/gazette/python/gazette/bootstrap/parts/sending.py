@@ -104,7 +104,7 @@ def delivery_context(
     """
     retention = settings.run_retention
     keys = cached_keys(settings.links_secret, clock=now)
-    permits = rate_limiters(settings, batch=settings.emails_together, coalescer=coalescer())
+    permits = rate_limiters(settings, most=settings.most_together, coalescer=coalescer())
     read = read_together(coalescer())
     runs = DynamoRuns(settings.runs_table, retention=retention)
     subscribers = DynamoSubscribers(settings.subscribers_table, read=read)

@@ -45,7 +45,7 @@ def build_forecast(
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         decisions=lambda: Decisions(withdrawals=withdrawals()),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
-        gauges=rate_limiters(settings, batch=settings.emails_together),
+        gauges=rate_limiters(settings, most=settings.most_together),
         clock=now,
         random=lambda: 0.0,
         limits=settings.limits,

@@ -55,6 +55,9 @@ Other senders use the same account, and SES may accept less than its rate.
 https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
 """
 
+ASSUMED_RATE = QUOTA_SHARE * ASSUMED_QUOTA
+"""The rate for which a stage is sized that has no `emails_per_second`, in emails per second."""
+
 SET_BACK_EVERY = timedelta(seconds=10)
 """The minimum time between two corrections of a `next_at` that is too far ahead.
 
@@ -125,7 +128,7 @@ class PacePlan:
     """
 
     batch: int = 1
-    """The maximum number of emails per invocation that the mail provider allows."""
+    """The maximum number of emails per invocation."""
 
     share: Share = WHOLE
 
@@ -340,7 +343,7 @@ def longest_wait_in(pace: Pace, plan: PacePlan) -> timedelta:
     """
     account = pace.quota.rate if pace.quota else ASSUMED_QUOTA
     rate = plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
-    return longest_wait(rate, most=plan.batch)
+    return longest_wait(rate, plan.batch)
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:

@@ -7,8 +7,7 @@ from datetime import timedelta
 
 from gazette.domain.content.items import Answer
 from gazette.domain.content.ports import ContentSource, Question
-from gazette.domain.delivery.backlog import delay_among
-from gazette.domain.delivery.batching import LONGEST_WAIT_FOR_A_PERMIT
+from gazette.domain.delivery.batching import LONGEST_WAIT_FOR_A_PERMIT, delay_among
 from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.errors import SourceFailed, Unavailable
 from gazette.domain.ports.clock import Clock

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.backlog import delay_among, delay_until_permit
+from gazette.domain.delivery.batching import delay_among, delay_until_permit
 from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import (
