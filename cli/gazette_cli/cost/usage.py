@@ -26,7 +26,7 @@ _AROUND_AN_ENTRY = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """How generate sends the emails of a stream. The values are averages."""
+    """The averages of sending the emails of a stream."""
 
     # Emails per invocation.
     together: float
@@ -69,10 +69,10 @@ def default_rate(quota: float) -> float:
 _DEFAULT_RATE = default_rate(ASSUMED_QUOTA)
 
 DEFAULT_SENDING = digests_at(_DEFAULT_RATE, sending(_DEFAULT_RATE))
-"""How digests are sent with the default settings."""
+"""The averages of digests with the default settings."""
 
 ALONE_SENDING = Sending(together=1, seconds=AN_EMAIL_ALONE, requeues=0)
-"""How immediate emails are sent: as they arrive, mostly one per invocation."""
+"""The averages of immediate emails, which arrive one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ class Usage:
     # Messages per invocation of ingest and feedback.
     together: int = 10
 
-    # How generate sends digests and immediate emails. It depends on the rate.
+    # The averages of sending digests and immediate emails. They depend on the rate.
     digests_sent: Sending = DEFAULT_SENDING
     immediate_sent: Sending = ALONE_SENDING
 

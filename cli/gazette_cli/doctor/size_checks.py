@@ -95,8 +95,8 @@ def check_senders(
 
 def _senders(settings: GenerateSettings, rate: float) -> Mapping[str, Size]:
     by_smtp = settings.mail_provider == "smtp"
-    found = senders(rate, immediate_share=settings.immediate_share, by_smtp=by_smtp)
-    return {name: Size(size.concurrency, size.batch) for name, size in found.items()}
+    sizes = senders(rate, immediate_share=settings.immediate_share, by_smtp=by_smtp)
+    return {name: Size(size.concurrency, size.batch) for name, size in sizes.items()}
 
 
 def _which_setting(

@@ -119,7 +119,7 @@ class Workers:
     around: Surroundings
     idle: deque["Worker"] = field(default_factory=deque)
 
-    # The pollers, of which the first gets the next message.
+    # The pollers. The first one gets the next message.
     pollers: deque[Poller] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
