@@ -9,11 +9,41 @@ _SWAP_HOLDS = (
     "tests/contract/dynamodb/test_runs.py"
     "::test_swap_succeeds_only_if_the_run_is_unchanged_since_read"
 )
+_BATCHING = "tests/unit/pacing/test_batching.py"
 _TOGETHER = "tests/contract/pacing/test_side_by_side.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
 
 RULES: Final = (
+    Mutation(
+        "an invocation sends several emails if its stream is fast enough",
+        "domain/delivery/batching.py",
+        "    return most if rate >= SLOWEST_TOGETHER else 1\n",
+        "    return 1\n",
+        _BATCHING,
+    ),
+    Mutation(
+        "a worker waits for the permits of two invocations",
+        "domain/delivery/batching.py",
+        "timedelta(seconds=2 * batch / rate)",
+        "timedelta(seconds=batch / rate)",
+        _BATCHING,
+    ),
+    Mutation(
+        "a worker that does not know the quota yet waits as long as one of its size",
+        "domain/delivery/pace.py",
+        "    account = pace.quota.rate if pace.quota else ASSUMED_QUOTA\n",
+        "    account = pace.quota.rate if pace.quota else SANDBOX_RATE\n",
+        _BATCHING,
+    ),
+    Mutation(
+        "a run is read only if a permit begins within the wait of a worker",
+        "steps/delivery/pacing.py",
+        "    if known.free_at <= now + known.longest_wait:\n",
+        "    if known.free_at <= now + 2 * known.longest_wait:\n",
+        "tests/unit/delivery/test_deliver.py"
+        "::test_run_is_read_if_a_permit_begins_within_the_longest_wait",
+    ),
     Mutation(
         "a claim succeeds only on the row as it was read",
         "adapters/dynamodb/runs.py",
