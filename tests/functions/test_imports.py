@@ -104,7 +104,7 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("outbox", EACH, 300),
         ("api", EACH | API, 527),
         ("api_writes", EACH | API, 515),
-        ("support", EACH, 404),
+        ("support", EACH, 415),
         ("support_redrive", EACH, 379),
     ],
 )

@@ -2,7 +2,7 @@
 
 from gazette.domain.dead_letters import KNOWN, OPTIONAL
 
-from gazette_cdk.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS
+from gazette_cdk.topology import CONTENT, FEEDBACK, GENERATE, INGEST, STEPS
 from tests.infra.synthesis import Properties, Synthesis
 
 _FED = [(step, queue) for step in STEPS for queue in step.queues]
@@ -10,10 +10,10 @@ AT_FOURTEEN = {
     "ingest": 5,
     "followers": 5,
     "shard": 2,
-    "generate": 4,
+    "generate": 2,
     "immediate": 2,
     "resend": 2,
-    "feedback": 2,
+    "feedback": 4,
     "sweep": 4,
 }
 """Invocations at once of a stage that sends at nine tenths of 14 emails a second."""
@@ -137,8 +137,8 @@ def test_visibility_timeout_includes_the_batching_window(varied: Synthesis) -> N
         for mapping in varied.service.of_type("AWS::Lambda::EventSourceMapping").values()
         if "MaximumBatchingWindowInSeconds" in mapping
     }
-    assert windows == {varied.mapped("ingest"): 7}
-    for step, window in ((INGEST, 7), (FEEDBACK, 0)):
+    assert windows == {varied.mapped("ingest"): 7, varied.mapped("generate"): 20}
+    for step, window in ((INGEST, 7), (FEEDBACK, 0), (GENERATE, 20)):
         _, queue = varied.queue(str(step.queue))
         assert queue["VisibilityTimeout"] == 6 * step.timeout + window
 
@@ -158,15 +158,16 @@ def test_queue_functions_report_partial_failures_with_limited_concurrency(
     prod: Synthesis,
 ) -> None:
     mappings = list(prod.service.of_type("AWS::Lambda::EventSourceMapping").values())
+    collecting = {"feedback", "generate"}  # immediate emails do not wait
     assert sorted(mappings, key=_source) == sorted(
         (
             {
-                "BatchSize": 1 if step in {GENERATE, RESEND} else step.batch_size,
+                "BatchSize": step.batch_size,
                 "EventSourceArn": f"{{{prod.queue(queue)[0]}.Arn}}",
                 "FunctionName": prod.mapped(step.name),
                 "FunctionResponseTypes": ["ReportBatchItemFailures"],
                 "ScalingConfig": {"MaximumConcurrency": AT_FOURTEEN[queue]},
-                **({"MaximumBatchingWindowInSeconds": 20} if step is FEEDBACK else {}),
+                **({"MaximumBatchingWindowInSeconds": 20} if queue in collecting else {}),
             }
             for step, queue in _FED
         ),

@@ -45,7 +45,7 @@ _FOLLOWS = {
     "host_layers": {"S3Key", "Description", "DashboardBody"},
     "shards": {"GAZETTE_SHARDS"},
     "spread": {"GAZETTE_SPREAD", "Threshold"},
-    "emails_per_second": {"GAZETTE_EMAILS_PER_SECOND", "BatchSize"},
+    "emails_per_second": {"GAZETTE_EMAILS_PER_SECOND", "MemorySize"},
     "ramp_from": {"GAZETTE_RAMP_FROM"},
     "collapse": {"GAZETTE_COLLAPSE"},
     "clock_skew": {"GAZETTE_CLOCK_SKEW"},

@@ -180,7 +180,7 @@ RULES: Final = (
     Mutation(
         "the lifetime of a row with several bodies is extended",
         _JOIN,
-        "            extend(current, inputs, context)\n",
+        "            extend_row(current, inputs, context)\n",
         "            pass\n",
         f"{_STEPS}::test_pause_extends_the_lifetime_of_a_row_with_several_bodies",
     ),

@@ -45,12 +45,13 @@ RULES: Final = (
         "steps/routing/route.py",
         "        again = _read(all_inputs, context)\n",
         "        again = _read(all_inputs, context, consistent=False)\n",
-        "tests/unit/routing/test_stale_profiles.py",
+        "tests/unit/routing/test_stale_profiles.py"
+        "::test_outdated_profile_does_not_change_where_an_event_goes",
     ),
     Mutation(
         "an event that arrives during a pause lasts until the digest after the pause",
         "steps/routing/route.py",
-        "            extend(stored, target.recurrence, context=tokens.context)\n",
+        "            tokens.context.events.extend(stored, until)\n",
         "            pass\n",
         _ARRIVES,
     ),

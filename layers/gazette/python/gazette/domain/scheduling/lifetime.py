@@ -65,6 +65,16 @@ def needed_until(recurrence: Recurrence | None, now: datetime) -> datetime | Non
     return next_occurrence(recurrence, after=next_occurrence(recurrence, after=now)) + MARGIN
 
 
+def longer_life(lasts: datetime, recurrence: Recurrence | None, now: datetime) -> datetime | None:
+    """Return the time up to which the lifetime of a waiting event must be extended.
+
+    `lasts` is the end of its lifetime, and `recurrence` the recurrence of its schedule. Return None
+    if the event lasts long enough.
+    """
+    until = needed_until(recurrence, now)
+    return until if until and until > lasts else None
+
+
 def is_rare(days: Days) -> bool:
     """Return True if more than a week may pass between two digests."""
     return days.every > 1 or days.month_day is not None

@@ -9,9 +9,7 @@ from gazette.domain.delivery.signals import Cancel
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, StoredEvent
 from gazette.domain.ports.stores import Guard
-from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
-from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.stored import is_known
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
@@ -52,16 +50,6 @@ def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> Sto
         _require_same_bodies(current, stored)
         stored = current
     raise kept_changing(f"Event {event_id} of {user_id}")
-
-
-def extend(stored: StoredEvent, recurrence: Recurrence | None, *, context: RoutingContext) -> None:
-    """Extend the lifetime of an event in its place, so that its digest can still send it (rule 21).
-
-    `recurrence` is the recurrence of the event's schedule; None if the schedule is not a digest.
-    """
-    until = needed_until(recurrence, context.clock())
-    if until and until > stored.lasts_until:
-        context.events.extend(stored, until)
 
 
 def take_back(stored: StoredEvent, *, context: RoutingContext) -> bool:

@@ -20,13 +20,13 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
+from gazette.domain.scheduling.lifetime import longer_life
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.move import (
-    extend,
     guard_to_arrive,
     guard_to_leave,
     raise_epochs_under,
@@ -230,7 +230,9 @@ def extend_row(stored: StoredEvent, inputs: Inputs, context: RoutingContext) -> 
     """Extend the lifetime of the row of a happening in its place."""
     settlement = _settled(stored.bodies, inputs, context, is_capped=stored.is_capped)
     if settlement and settlement.schedule == stored.schedule:
-        extend(stored, settlement.recurrence, context=context)
+        until = longer_life(stored.lasts_until, settlement.recurrence, context.clock())
+        if until:
+            context.events.extend(stored, until)
 
 
 def _arm_digest(user_id: str, schedule: str, context: RoutingContext) -> None:

@@ -15,6 +15,7 @@ from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
+from gazette.domain.scheduling.lifetime import longer_life
 from gazette.domain.stored import is_of_one_row
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS
@@ -31,7 +32,7 @@ from gazette.steps.routing.happening import (
 from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.late_writes import restamp_if_passed_over
 from gazette.steps.routing.limit import Tokens, target_by_mark
-from gazette.steps.routing.move import extend, raise_epochs_under, stays_unsent, take_back
+from gazette.steps.routing.move import raise_epochs_under, stays_unsent, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
@@ -398,8 +399,10 @@ def _place_stored(
     if stored.is_capped:
         target = target_by_mark(stored, target, inputs, tokens.context)
     if target.keeps_new_version(stored.schedule):
-        if stored.schedule == target.schedule:
-            extend(stored, target.recurrence, context=tokens.context)
+        now, recurrence = tokens.context.clock(), target.recurrence
+        is_in_place = stored.schedule == target.schedule
+        if is_in_place and (until := longer_life(stored.lasts_until, recurrence, now)):
+            tokens.context.events.extend(stored, until)
         return stored
     if stays_unsent(stored, tokens.context):
         return None
