@@ -112,8 +112,8 @@ linear: setup ## Measure fan-out on fakes: its calls follow the events, not the 
 history: setup ## Hold each use case against 10 to 10,000 past runs, threads, follows … of one reader (ONLY="choose, threads", SIZES="10 100")
 	@$(BIN)/python -m proofs.history $(if $(ONLY),--only "$(ONLY)") $(if $(SIZES),--sizes $(SIZES))
 
-slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (READERS=… sets how many)
-	@$(BIN)/python -m benchmarks.slot $(if $(READERS),--readers $(READERS))
+slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (READERS=… sets how many, RATE=14 limits the rate)
+	@$(BIN)/python -m benchmarks.slot $(if $(READERS),--readers $(READERS)) $(if $(RATE),--rate $(RATE))
 
 window: setup ## Print what one email of 200,000 events costs: CPU and memory (EVENTS=…)
 	@$(BIN)/python -m benchmarks.window $(if $(EVENTS),--events $(EVENTS))

@@ -76,12 +76,14 @@ BEFORE = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """A scenario. `quota` is the account's emails a second, and `load` the share of their rate that
-    immediate emails use. `slower` multiplies the assumed durations of calls and rendering."""
+    immediate emails use. `slower` multiplies the assumed durations of calls and rendering. `spread`
+    is the longest random delay of a digest; None for the default of a stage."""
 
-    quota: int
+    quota: float
     digests: int = DIGESTS
     load: float = 0.8
     slower: float = 1.0
+    spread: timedelta | None = None
     seed: int = 1
 
     @property
@@ -107,6 +109,7 @@ class Figures:
     digest_seconds: float
     digests_per_invocation: float
     requeues_per_digest: float
+    digests_by_minute: Mapping[int, int]
 
 
 def stage_of(scenario: Scenario) -> Stage:
@@ -126,6 +129,7 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
         waiting=AsTheStepsSay(),
     )
     design, tally = old or own, Tally()
+    spread = stage.spread if scenario.spread is None else scenario.spread
     queues = {name: Queue[Cohort](timeline, _EXACT) for name in design.mappings}
     shares = divided(stage.immediate_share)
     around = Surroundings(
@@ -150,12 +154,12 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
     for name, size in design.mappings.items():
         Workers(name, queues[name], size, around)
     for _ in range(scenario.digests):
-        at = 20 * random.random() + random.randint(0, stage.spread // SECOND)
+        at = 20 * random.random() + random.randint(0, spread // SECOND)
         around.queue_of.digest.put(Cohort(DIGEST, 0, inf), 1, at)
     digests = scenario.rate * (100 - stage.immediate_share) / 100
     immediate = (scenario.rate - digests) * scenario.load
     until, at = max(600, scenario.digests / digests), 0.0
-    while (at := at + random.expovariate(immediate)) < until:
+    while immediate and (at := at + random.expovariate(immediate)) < until:
         around.queue_of.immediate.put(Cohort(IMMEDIATE, at, inf), 1, at)
     timeline.run()
     return _figures(tally, scenario, digests, stage.sized(GENERATE).memory)
@@ -181,6 +185,7 @@ def _figures(tally: Tally, scenario: Scenario, rate: float, memory: int) -> Figu
         digest_seconds=tally.billed["generate"] / sent,
         digests_per_invocation=sent / max(1, tally.sending["generate"]),
         requeues_per_digest=tally.requeued[DIGEST] / sent,
+        digests_by_minute=tally.by_minute[DIGEST],
     )
 
 
