@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
 from gazette.bootstrap.parts.init import during_init
-from gazette.bootstrap.parts.redelivery import come_back
+from gazette.bootstrap.parts.redelivery import come_back, run_of
 from gazette.bootstrap.parts.sending import coalescer
 from gazette.bootstrap.parts.templates import take_count
 from gazette.observability import Message, TimeLeft, each_message, observed
@@ -16,7 +16,12 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """Process up to ten runs. Each run ends, continues in another message, or is retried."""
     with observed(context):
         answer = each_message(
-            event, context, _generate, come_back=come_back, run_all=coalescer().side_by_side
+            event,
+            context,
+            _generate,
+            come_back=come_back,
+            run_all=coalescer().side_by_side,
+            run_of=run_of,
         )
         record_fragments(take_count())
         return answer

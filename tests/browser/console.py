@@ -47,7 +47,8 @@ const place = (html, at) => {
       if (confirmation && !confirm(confirmation)) return;
       const html = await invoke(endpoint, {...parameters, widgetContext: context()});
       place(html, document.getElementById(display === 'popup' ? 'popup' : 'widget'));
-      if (display === 'popup') document.querySelector('dialog').showModal();
+      const dialog = document.querySelector('dialog');
+      if (display === 'popup' && !dialog.open) dialog.showModal();
       window.answers = (window.answers || 0) + 1;
     });
   });

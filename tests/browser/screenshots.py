@@ -52,10 +52,10 @@ PAGE = (
 REPORT = (Picture("report.webp", 1000, 860, "light"),)
 
 SUPPORT = (
-    Picture("support-light.webp", 1000, 890, "light"),
-    Picture("support-dark.webp", 1000, 890, "dark"),
+    Picture("support-light.webp", 1000, 1200, "light"),
+    Picture("support-dark.webp", 1000, 1200, "dark"),
 )
-PLAN = Picture("support-plan.webp", 1000, 276, "light")
+PLAN = Picture("support-plan.webp", 1000, 790, "light")
 EXPLANATION = Picture("support-explain.webp", 1000, 506, "light")
 
 

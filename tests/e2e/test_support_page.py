@@ -5,6 +5,7 @@ from typing import Any
 
 from gazette.adapters.console.overview import EFFECTS
 from gazette.settings.environment import LIVE
+from gazette.steps.support.words.commands import on_page
 
 from tests.e2e.test_redriving import REFUSED, end_the_pause, wait_for_refusals
 from tests.functions.supporting import button
@@ -78,23 +79,27 @@ def test_deployed_page_answers_as_the_command_and_redrives_once(deployed: Deploy
     shown = first_page(deployed)
     (letter,) = documents(deployed, "dlq", "show", "resend-dead")["dead_letters"]
     (row,) = Tables(shown.html).of("resend-dead:")
-    assert (row[0], row[4]) == (
+    assert (row[0], row[3]) == (
         "lou-daily-1",
-        f"{EFFECTS[letter['redrive']]}: {letter['why']}",
+        f"{EFFECTS[letter['redrive']]}: {on_page(letter['why'])}",
     )
     assert letter["redrive"] == "sends"
-    assert "gazette-local-resend" in row[3]
+    assert "/aws/lambda/gazette-local-resend" in shown.texts
+    assert 'correlation_id = "lou-daily-1"' in row[4]
     assert len(shown.html.encode()) < 200_000
 
     asked = {"user": "lou", "event": a_comment("lou", 1)["id"], "run": "lou-daily-1"}
     explained = press(deployed, button(shown, do="explain"), **asked)
     answer = documents(deployed, "explain", "lou")["answer"]
-    assert explained.texts[: len(answer) + 1] == ["Reader lou", *answer]
+    assert explained.texts[0] == "Reader lou"
+    assert "failed and is in resend-dead" in explained.text
+    others = [on_page(each) for each in answer if "The latest run" not in each]
+    assert {*others} <= {*explained.texts}
     receipt = press(deployed, button(shown, do="receipt"), **asked)
-    assert (
-        receipt.texts[1:]
-        == documents(deployed, "receipt", asked["event"], "--user", "lou")["answer"]
-    )
+    assert receipt.texts[1:] == [
+        on_page(each)
+        for each in documents(deployed, "receipt", asked["event"], "--user", "lou")["answer"]
+    ]
     run = press(deployed, button(shown, do="run"), **asked)
     (found,) = documents(deployed, "find", "lou-daily-1")["found"]
     assert [found["status"], found["reason"]] == [

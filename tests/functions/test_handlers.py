@@ -25,6 +25,7 @@ from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 from tests.builders import SUPPRESSION_KEY
 from tests.functions.conftest import Cloud, fan_out
+from tests.functions.failing import denied
 from tests.functions.messages import (
     ago,
     envelope,
@@ -213,6 +214,23 @@ def test_failing_message_is_retried_without_repeating_the_batch(
     assert ids(cloud) == Counter(f"e{number}" for number in range(10) if number != 4)
     cloud.work("ingest", bodies[4])
     assert ids(cloud) == Counter(f"e{number}" for number in range(10))
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("function", ["generate", "resend"])
+def test_error_of_a_run_is_logged_with_the_run(
+    cloud: Cloud, logs: io.StringIO, function: str
+) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    other = '{"user_id": "a b", "schedule": "daily", "sequence": 1}'
+    with denied("Query", "runs"):
+        cloud.invoke(function, records(message, "{}", other))
+    lines = [json.loads(line) for line in logs.getvalue().splitlines() if "ERROR" in line]
+    by_message = {line["message_id"]: line.get("correlation_id") for line in lines}
+    assert by_message == {"m0": "ann-daily-1", "m1": None, "m2": None}
+    assert {line["message"] for line in lines} == {"message failed"}
 
 
 def test_ingest_that_cannot_be_built_returns_every_message(

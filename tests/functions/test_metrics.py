@@ -1,5 +1,6 @@
 """What is counted and measured, exactly as it is written; and never whose it was."""
 
+import io
 import json
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -91,6 +92,26 @@ def test_digest_metrics_are_exact(
             "slot_to_accepted": [120.5],
             "fragments_made": [1.0],
         }
+    ]
+
+
+@pytest.mark.usefixtures("later")
+def test_redriven_message_of_a_sent_run_is_not_counted_or_logged_as_sent(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], logs: io.StringIO
+) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.work("generate", message)
+    assert counted(written(capsys))["run_sent"] == [1]
+    cloud.work("generate", message)
+    cloud.work("resend", message)
+    assert written(capsys) == []
+    lines = [json.loads(line) for line in logs.getvalue().splitlines()]
+    of_run = [each for each in lines if each.get("correlation_id") == "ann-daily-1"]
+    assert [(each["message"], each["status"]) for each in of_run] == [
+        ("run ended", "sent"),
+        *[("run had already ended", "sent")] * 2,
     ]
 
 

@@ -30,6 +30,9 @@ from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
+from gazette.steps.support.words.commands import on_page
+from gazette.steps.support.words.phrases import sentence
+from gazette.steps.support.words.sections import RUN
 from typer.testing import CliRunner
 
 from gazette_cli.dead_letters import command as dlq
@@ -52,7 +55,7 @@ DAY = timedelta(days=180)
 
 @dataclass
 class Tables(HTMLParser):
-    """The cells of the tables of a page, by the caption, without their buttons."""
+    """The cells of the tables of a page, by the caption, without their buttons and hints."""
 
     html: str
 
@@ -82,7 +85,7 @@ class Tables(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "caption" in self._inside:
             self._caption += data
-        elif "tbody" in self._inside and not {"button", "cwdb-action"} & {*self._inside}:
+        elif "tbody" in self._inside and not {"button", "cwdb-action", "span"} & {*self._inside}:
             self.rows[self._caption][-1][-1] += data
 
     def of(self, name: str) -> list[list[str]]:
@@ -130,8 +133,10 @@ def letters(cloud: Cloud, widget: Widget, queue: str) -> list[tuple[str, str, st
         for each in documents(cloud, "dead_letters", "dlq", "show", queue)
     ]
     shown = widget.press(button(widget.refresh(), do="messages", queue=queue))
-    by_page = [(row[0], row[4]) for row in Tables(shown.html).of(queue)]
-    assert sorted(by_page) == sorted((about, f"{word}: {why}") for about, word, why in by_command)
+    by_page = [(row[0], row[3]) for row in Tables(shown.html).of(queue)]
+    assert sorted(by_page) == sorted(
+        (about, f"{word}: {on_page(why)}") for about, word, why in by_command
+    )
     return by_command
 
 
@@ -235,7 +240,7 @@ def test_reason_for_no_email_is_stated_alike(
     forecasting(monkeypatch, Forecast(Redrive.NOT_WANTED, run))
     put(cloud, sqs, "generate-dead", message)
     ((_, effect, why),) = letters(cloud, widget, "generate-dead")
-    assert (effect, "(Throttling)" in why) == ("Not wanted", True)
+    assert (effect, "(Throttling)" in why) == ("No email", True)
 
 
 Chosen = tuple[dict[str, str], list[str]]
@@ -304,7 +309,7 @@ def test_plan_counts_are_alike(cloud: Cloud, widget: Widget, dead: str, way: str
 
 def _numbers(effects: str) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for each in effects.split(", "):
+    for each in effects.split("; "):
         number, _, words = each.partition(" ")
         if number.isdigit():
             counts[words] += int(number)
@@ -314,12 +319,18 @@ def _numbers(effects: str) -> Counter[str]:
 def test_plan_of_a_message_has_the_effect_that_the_command_shows(
     cloud: Cloud, widget: Widget, dead: str
 ) -> None:
-    """Only the page redrives a single message."""
-    actions = [each for each in widget.refresh().actions if each.parameters.get("message")]
-    plans = [Tables(widget.press(each).html).of("Effects of") for each in actions]
-    by_page = Counter((row[0], *_numbers(row[4])) for (row,) in plans)
+    """A message with a run is redriven with the run. Only the page redrives a single message."""
+    by_plan = {
+        str(each.parameters): Tables(widget.press(each).html).of("Selected messages")
+        for each in widget.refresh().actions
+        if {"message", "run"} & each.parameters.keys()
+    }
+    by_page = Counter(tuple(row) for rows in by_plan.values() for row in rows)
     shown = documents(cloud, "dead_letters", "dlq", "show")
-    assert by_page == Counter((each["queue"], EFFECTS[each["redrive"]]) for each in shown)
+    assert by_page == Counter(
+        (each["about"], each["queue"], EFFECTS[each["redrive"]], on_page(each["why"]))
+        for each in shown
+    )
 
 
 def test_quarantine_names_the_wrong_fields_alike(cloud: Cloud, sqs: Sqs, widget: Widget) -> None:
@@ -349,7 +360,8 @@ def test_receipt_of_each_state_has_the_same_sentences(
         monkeypatch.setattr(module, "receipt", lambda *_, **__: receipt)
     lines = command(cloud, "receipt", EVENT, "--user", "ann").splitlines()
     shown = widget.ask("receipt", user="ann", event=EVENT)
-    assert shown.texts == [f"Event {EVENT} of ann", *(line.partition("\t")[2] for line in lines)]
+    answers = [on_page(line.partition("\t")[2]) for line in lines]
+    assert shown.texts == [f"Event {EVENT} of ann", *answers]
 
 
 @pytest.mark.parametrize("state", STORIES)
@@ -362,14 +374,27 @@ def test_explanation_of_each_story_has_the_same_cells(
         monkeypatch.setattr(module, "build_explain", lambda *_: lambda *_: explanation)
     rows = [line.split("\t") for line in command(cloud, "explain", "ann").splitlines()]
     shown = widget.ask("explain", user="ann")
-    verdict = [cells[1] for cells in rows if cells[0] == "answer"]
+    verdict = [on_page(cells[1]) for cells in rows if cells[0] == "answer"]
     assert shown.texts[: len(verdict) + 1] == ["Reader ann", *verdict]
     by_page = [
         [caption.lower(), *cells]
         for caption, table in Tables(shown.html).rows.items()
         for cells in table
     ]
-    assert by_page == [cells for cells in rows if cells[0] != "answer"]
+    assert by_page == [
+        cells for row in rows if row[0] != "answer" for cells in _as_the_page_shows(row)
+    ]
+    assert "`gazette" not in shown.text
+
+
+def _as_the_page_shows(row: list[str]) -> list[list[str]]:
+    """The page shows a run as a table of names and values, without empty values."""
+    name, *cells = map(on_page, row)
+    if name != "run":
+        return [[name, *cells]]
+    run = cells[RUN.index("run")]
+    named = zip(map(sentence, RUN), cells, strict=False)
+    return [[f"run {run}", *each] for each in named if each[1]]
 
 
 def test_run_is_described_alike(cloud: Cloud, widget: Widget) -> None:
@@ -382,7 +407,7 @@ def test_run_is_described_alike(cloud: Cloud, widget: Widget) -> None:
         "Reader": row["user_id"],
         "Status": row["status"],
         "Reason": row["reason"],
-        "What to do": run["what_to_do"],
+        "What to do": on_page(run["what_to_do"]),
         **{
             name: moment(datetime.fromisoformat(row[f"{name.lower()}_at"]))
             for name in ("Due", "Created", "Claimed", "Sent")
@@ -458,7 +483,9 @@ def test_unknown_reader_and_event_have_the_same_answer(
     arguments = {"explain": ["explain", "zoe"], "receipt": ["receipt", "e9", "--user", "zoe"]}
     lines = command(cloud, *arguments[question]).splitlines()
     shown = widget.ask(question, user="zoe", event="e9")
-    answers = [line.split("\t")[1] for line in lines if line.startswith(("answer\t", "zoe\t"))]
+    answers = [
+        on_page(line.split("\t")[1]) for line in lines if line.startswith(("answer\t", "zoe\t"))
+    ]
     assert answers
     assert shown.texts[1 : len(answers) + 1] == answers
 

@@ -17,6 +17,7 @@ from gazette.domain.dead_letters import KNOWN
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.domain.subscribers.subscriber import SubscriberStatus
 
 from tests.functions.cli.test_dead_letters import Sqs
 from tests.functions.conftest import Cloud, Context
@@ -156,6 +157,9 @@ def test_form_without_a_condition_redrives_nothing(cloud: Cloud, sqs: Sqs, widge
         plan = widget.press(button(widget.refresh(), by="form"))
         assert plan.texts[0] == sentence
         assert "order" not in str(plan.actions)
+        assert plan.tags.count("input") == 3
+        assert set(fields.items()) <= {("selected-date", dict(plan.attributes).get("value", ""))}
+        assert button(plan, by="form")
 
 
 def test_refresh_after_a_redrive_moves_nothing(cloud: Cloud, sqs: Sqs, widget: Widget) -> None:
@@ -273,7 +277,7 @@ def test_plan_of_a_message_that_was_not_looked_at_does_not_forecast(
     plan = widget.call(
         "support_redrive", {"do": "plan", "queue": "all", "run": run_id(decode_run_key(run))}
     )
-    assert "Not known; unread messages: 11" in plan.texts
+    assert "Not known; not looked at: 11" in plan.texts
     outcome = widget.press(button(plan, do="redrive"))
     assert "1 moved." in outcome.text
     assert sqs.bodies("generate") == [run]
@@ -283,7 +287,8 @@ def test_query_of_a_message_finds_the_error_in_the_log(
     cloud: Cloud, sqs: Sqs, widget: Widget, logs: io.StringIO
 ) -> None:
     put(cloud, sqs, "ingest-dead", envelope("event.created", event(1)))
-    (query,) = re.findall(r'filter (\w+) = "([^"]+)"', widget.refresh().text)
+    query = re.findall(r'filter (\w+) = "([^"]+)"', widget.refresh().text)[-1]
+    assert query[0] == "message_id"
     cloud.say("subscriber.changed", profile())
     failing = records(envelope("event.created", event(1)))
     failing["Records"][0]["messageId"] = query[1]
@@ -327,7 +332,7 @@ def test_failed_run_shows_why_it_failed_and_what_a_redrive_does(
     put(cloud, sqs, "failed", dead_letter(refused_to_the_end(a_message(cloud))))
     text = widget.refresh().text
     assert "Throttling" in text
-    assert "Safe: an email follows" in text
+    assert "Safe: sent once, if the cause is fixed" in text
     assert "starts now with all waiting events" in text
 
 
@@ -339,8 +344,103 @@ def test_questions_are_answered_without_an_address(cloud: Cloud, widget: Widget)
     assert "The event waits for" in receipt.text
     run = widget.ask("run", run=run_id(decode_run_key(message)))
     assert "pending" in run.text
+    assert {"UTC", "Local time"} <= {*explained.texts}
+    assert "Utc" not in explained.text
     for answer in (explained, receipt, run):
         assert "@example.com" not in answer.html
+
+
+@pytest.mark.usefixtures("later")
+def test_answers_about_a_run_name_its_dead_letter_and_offer_the_redrive(
+    cloud: Cloud, sqs: Sqs, widget: Widget
+) -> None:
+    message, other = a_message(cloud), a_message(cloud, "bo")
+    put(cloud, sqs, "generate-dead", other, message)
+    put(cloud, sqs, "generate-dead", message)
+    for question, fields in (("explain", {"user": "ann"}), ("run", {"run": "ann-daily-1"})):
+        shown = widget.ask(question, **fields)
+        assert "failed and is in generate-dead" in shown.text
+        assert "The email is not sent until the message is redriven" in shown.text
+        assert "its message is queued" not in shown.text
+        assert [each.parameters["run"] for each in shown.actions] == ["ann-daily-1"]
+    plan = widget.press(button(shown, do="plan"))
+    assert "2 Safe: sent once, if the cause is fixed" in plan.text
+    assert "2 moved." in widget.press(button(plan, do="redrive")).text
+    assert sqs.bodies("generate") == [message] * 2
+    assert "generate-dead" not in widget.ask("explain", user="ann").text
+
+
+def test_answer_states_that_a_queue_was_read_only_in_part(
+    cloud: Cloud, sqs: Sqs, widget: Widget
+) -> None:
+    """An answer reads 50 messages of each queue of runs, and none again within five minutes."""
+    a_message(cloud)
+    fill(sqs, "generate-dead", [encode_run_key(RunKey("bo", "daily", 1))] * 60)
+    page = widget.refresh()
+    widget.fields = {"user": "ann", "run": "ann-daily-1"}
+    cloud.meter.clear()
+    for question in ("explain", "run"):
+        shown = widget.press(button(page, do=question))
+        assert "of the 60 messages in generate-dead, 50 were read" in shown.text
+        assert not shown.actions
+    calls = {name: number for name, number in cloud.meter.calls.items() if "sqs" in name}
+    assert calls == {
+        "sqs.GetQueueUrl": 8,
+        "sqs.GetQueueAttributes": 8,
+        "sqs.ReceiveMessage": 5,
+        "sqs.ChangeMessageVisibilityBatch": 5,
+    }
+
+
+def test_answer_uses_the_messages_that_the_page_has_read(
+    cloud: Cloud, sqs: Sqs, widget: Widget
+) -> None:
+    put(cloud, sqs, "generate-dead", a_message(cloud))
+    page = widget.refresh()
+    widget.fields = {"user": "ann"}
+    cloud.meter.clear()
+    assert "failed and is in generate-dead" in widget.press(button(page, do="explain")).text
+    assert "sqs.ReceiveMessage" not in cloud.meter.calls
+
+
+def test_run_of_a_reader_without_email_is_not_said_to_be_sent_later(
+    cloud: Cloud, sqs: Sqs, widget: Widget
+) -> None:
+    put(cloud, sqs, "generate-dead", a_message(cloud))
+    cloud.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    for question, fields in (("explain", {"user": "ann"}), ("run", {"run": "ann-daily-1"})):
+        text = widget.ask(question, **fields).text
+        assert "the run ends without an email when its message is processed" in text
+        assert "queues the run again" not in text
+    assert "No email" in widget.refresh().text
+
+
+def test_state_of_a_dead_letter_is_not_that_it_is_queued(
+    cloud: Cloud, sqs: Sqs, widget: Widget
+) -> None:
+    put(cloud, sqs, "generate-dead", a_message(cloud))
+    text = widget.refresh().text
+    assert "failed and is in generate-dead." in text
+    assert "its message is queued" not in text
+
+
+def test_query_of_a_run_finds_the_error_in_the_log(
+    cloud: Cloud, sqs: Sqs, widget: Widget, logs: io.StringIO
+) -> None:
+    put(cloud, sqs, "generate-dead", message := a_message(cloud))
+    assert "/aws/lambda/gazette-prod-generate" in widget.refresh().text
+    assert 'or correlation_id = "ann-daily-1"' in widget.refresh().text
+    with denied("Query", "runs"):
+        cloud.invoke("generate", records(message))
+    lines = [json.loads(line) for line in logs.getvalue().splitlines()]
+    (error,) = (each for each in lines if each["level"] == "ERROR")
+    assert error["correlation_id"] == "ann-daily-1"
+    assert "AccessDeniedException" in error["exception"]
+
+
+def test_likely_mistakes_in_a_user_id_get_a_hint(widget: Widget) -> None:
+    assert "User ids are case-sensitive." in widget.ask("explain", user="Ann").text
+    assert "Addresses are not accepted" in widget.ask("explain", user="ann@example.com").text
 
 
 def test_questions_without_an_id_state_the_remedy(widget: Widget) -> None:

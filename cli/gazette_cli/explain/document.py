@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.explanation import ExplainedRun, Explanation, Outlook, Waiting
 from gazette.domain.identity import run_id
-from gazette.steps.support.reasons import words_for
+from gazette.steps.support.words.runs import words_in
 from gazette.steps.support.words.summary import verdict
 
 from gazette_cli.shared.answers import Document
@@ -61,7 +61,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         "given_up": _waiting(found.given_up),
         "held_categories": found.held_categories,
         "critical_categories": found.critical,
-        "runs": [_run(each, stage) for each in found.runs],
+        "runs": [_run(each, found, stage) for each in found.runs],
         "unreadable": found.unreadable,
     }
 
@@ -92,8 +92,8 @@ def _waiting(some: Iterable[Waiting]) -> list[Document]:
     ]
 
 
-def _run(entry: ExplainedRun, stage: str) -> Document:
-    run, words = entry.run, words_for(entry.run)
+def _run(entry: ExplainedRun, found: Explanation, stage: str) -> Document:
+    run, words = entry.run, words_in(entry, found)
     window = run.window
     return {
         "run": run_id(run.key),

@@ -14,6 +14,7 @@ from gazette.domain.model import RunKey
 
 from gazette_support.domain.acceptance.rows import NotShown
 
+_ENDED = {"run ended", "run had already ended"}
 _DENIED = {"AccessDenied", "AccessDeniedException"}
 
 
@@ -42,9 +43,9 @@ class CloudWatchDeliveryLog:
         )
 
     def endings(self, run: RunKey, since: datetime) -> int:
-        """Return the number of lines of generate that say that the run ended."""
+        """Return the number of lines of generate about an end of the run, now or before."""
         lines = self._lines("generate", run, since)
-        return sum(line.get("message") == "run ended" for line in lines)
+        return sum(line.get("message") in _ENDED for line in lines)
 
     def _lines(self, function: str, run: RunKey, since: datetime) -> Iterator[Mapping[str, Any]]:
         name = run_id(run)

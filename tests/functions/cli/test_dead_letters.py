@@ -224,7 +224,7 @@ def test_redriven_dead_letter_is_sent_once_and_then_reported_as_sent(
         (after,) = rows(run(stage, "show", queue))
         assert after[4:] == [
             "already_sent",
-            "sent: the provider accepted the email; the email is not sent again",
+            "the provider accepted the email; the email is not sent again",
         ]
         stage.work(queue.removesuffix("-dead"), message)
     assert len(stage.sent()) == 1
@@ -289,7 +289,7 @@ def test_waiting_or_unknown_run_is_shown_with_a_reason(stage: Cloud, sqs: Sqs) -
     (unknown,) = rows(run(stage, "show"))
     assert unknown[4] == "unknown"
     assert unknown[5] == (
-        "unknown: the provider was called, but did not confirm that it accepted the email "
+        "the provider was called, but did not confirm that it accepted the email "
         "(ReadTimeoutError); a redrive does not change the outcome; a delivery event or the sweep "
         "determines it"
     )

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from gazette.adapters.aws.dead_letters.quarantine import Quarantined
 from gazette.adapters.console.buttons import Buttons
 from gazette.adapters.console.values import Assessed, Overview, QuarantineState, QueueState
+from gazette.bootstrap.console.shared import query_of
 from gazette.domain.dead_letters import KNOWN, DeadLetter, DeadQueue
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
@@ -32,7 +33,8 @@ def a_letter(name: str = "generate-dead", number: int = 1, about: str = "") -> D
 
 
 def assessed(letter: DeadLetter, effect: str = "sends", why: str = "it is sent now") -> Assessed:
-    return Assessed(letter, "The run failed: the provider rejected the email.", effect, why)
+    state, query = "The run failed: the provider rejected the email.", query_of(letter)
+    return Assessed(letter, state, query, effect, why)
 
 
 def an_overview(*states: QueueState, quarantine: QuarantineState | None = None) -> Overview:

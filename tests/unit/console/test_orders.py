@@ -23,7 +23,7 @@ KEYS = LinkKeys({"k1": b"a" * 64, "k2": b"b" * 64})
 SELECTIONS = [
     read_selection(),
     read_selection(run="ann-daily-17"),
-    read_selection(slot="2026-11-22T06:13Z", on="2026-11-22"),
+    read_selection(slot="2026-11-22T06:10Z", on="2026-11-22"),
     read_selection(message="0a1b"),
 ]
 
@@ -80,6 +80,12 @@ def test_orders_of_different_times_differ() -> None:
 def test_invalid_selection_states_the_remedy(given: dict[str, str]) -> None:
     with pytest.raises(InvalidSelection, match="is invalid"):
         read_selection(**given)
+
+
+def test_time_inside_a_slot_is_rejected_with_its_neighbours() -> None:
+    with pytest.raises(InvalidSelection, match="2026-11-22T06:10Z or 2026-11-22T06:20Z"):
+        read_selection(slot="2026-11-22T06:13Z")
+    assert read_selection(slot="2026-11-22T07:20+01:00").batch
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,13 @@ ended."""
 ComeBack = Callable[[Sequence[Message], TimeLeft], None]
 """A function that makes failed messages of one queue visible again soon. Never raises."""
 
+RunOf = Callable[[Message], str]
+"""A function that returns the id of the run that a message names, or "". Never raises."""
+
+
+def _no_run(_: Message) -> str:
+    return ""
+
 
 def _in_turn(work: Callable[[int], object], numbers: Sequence[int]) -> None:
     for number in numbers:
@@ -127,12 +134,14 @@ def each_message(
     *,
     come_back: ComeBack,
     run_all: RunAll = _in_turn,
+    run_of: RunOf = _no_run,
 ) -> dict[str, Any]:
     """Call `handle` for each message of an SQS event. Return the messages that SQS must redeliver.
 
-    Log each failed message. `run_all` decides whether the calls run one after another or
-    concurrently. A message counts as failed until `handle` returns. `come_back` is called at most
-    once, with all failed messages that `handle` did not hide (`Hidden`).
+    Log each failed message, with the run that `run_of` returns. `run_all` decides whether the calls
+    run one after another or concurrently. A message counts as failed until `handle` returns.
+    `come_back` is called at most once, with all failed messages that `handle` did not hide
+    (`Hidden`).
 
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Implementing
     partial batch responses"
@@ -146,7 +155,7 @@ def each_message(
         try:
             handle(message, time_left_of(context))
         except Exception as err:  # noqa: BLE001 -- whatever the error, the other messages are handled
-            _report(message, err)
+            _report(message, err, run_of(message))
             if isinstance(err, Hidden):
                 hidden.add(message)
         else:
@@ -192,16 +201,20 @@ def time_left_of(context: LambdaContext) -> TimeLeft:
     return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
 
 
-def _report(message: Message, err: Exception) -> None:
-    """Count and log a failed message that SQS will redeliver."""
+def _report(message: Message, err: Exception, run: str = "") -> None:
+    """Count and log a failed message that SQS will redeliver. `run` is the id of its run, if any.
+
+    The other lines about a run have its id in `correlation_id` too, so one search finds them all.
+    """
+    fields = {"message_id": message.id} | ({"correlation_id": run} if run else {})
     if isinstance(err, NotYet):
         count("returned_to_queue")
-        logger().warning("returned to queue", why=str(err), message_id=message.id)
+        logger().warning("returned to queue", why=str(err), extra=fields)
         return
     count("failed")
     if isinstance(err, UnreadableRow):
         count("unreadable_rows")
-    logger().exception("message failed", exc_info=err, message_id=message.id)
+    logger().exception("message failed", exc_info=err, extra=fields)
 
 
 def _answer(failed: Sequence[Message]) -> dict[str, Any]:

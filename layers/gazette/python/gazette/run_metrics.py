@@ -82,6 +82,8 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
     """Count the outcome of a message, and log it in one line. Pass None if the message names no
     run.
 
+    A run that had ended before its message, such as a redriven one, is not counted again.
+
     Counts of attempts:
     - `run_unknown` (the outcome is unknown)
     - `breaker_opened` (the provider rejected the whole stream)
@@ -115,9 +117,9 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
         )
         return
     run = delivery.run
-    if run.status is Status.SKIPPED and is_known(run.reason):
+    if run.status is Status.SKIPPED and is_known(run.reason) and not delivery.had_ended:
         record_skipped(run.reason)
-    else:
+    elif not delivery.had_ended:
         count(f"run_{run.status}" if run.status.is_final else "run_requeued")
     if delivery.accepted_at and run.slot:
         measure_seconds("slot_to_accepted", delivery.accepted_at - run.due_at)
@@ -136,7 +138,7 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
         if number:
             count(f"events_{reason}", number)
     logger().info(
-        "run ended" if run.status.is_final else "run requeued",
+        _what_became_of(delivery),
         correlation_id=run_id(run.key),
         status=run.status,
         reason=run.reason,
@@ -154,6 +156,12 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
 def _with_values(**fields: object) -> dict[str, Any]:
     """Return the fields that are not empty. Each log line costs as much as its length."""
     return {name: value for name, value in fields.items() if value}
+
+
+def _what_became_of(delivery: Delivery) -> str:
+    if delivery.had_ended:
+        return "run had already ended"
+    return "run ended" if delivery.run.status.is_final else "run requeued"
 
 
 def record_resend(outcome: Delivery | Redriven | None, message_id: str) -> None:

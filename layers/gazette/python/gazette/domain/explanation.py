@@ -12,6 +12,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.muting.mutes import Mutes
+from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
@@ -94,6 +95,15 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadRun:
+    """The message of a run in a dead-letter queue."""
+
+    queue: str
+    since: datetime
+    """The time at which the message arrived in its first queue."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExplainedRun:
     """A run, with the number of stored events of each category in its window."""
 
@@ -101,6 +111,9 @@ class ExplainedRun:
     covers: tuple[tuple[str, int], ...]
     about: str
     """The entity key of an immediate run, if one of its events is still stored."""
+
+    dead: DeadRun | None = None
+    """The oldest message of the run in a dead-letter queue, as far as the queues were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +222,11 @@ class Explanation:
 
     critical: tuple[str, ...] = ()
     """The critical categories, which are sent regardless of the reader's choice."""
+
+    def is_off(self, schedule: str) -> bool:
+        """Return True if the reader gets no email of this schedule at present."""
+        is_active = self.status is SubscriberStatus.ACTIVE
+        return not is_active and not (is_critical(schedule) and self.gets_critical)
 
     @property
     def gets_critical(self) -> bool:

@@ -26,14 +26,24 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/add_custom_widget
 
 
 def answer_page(
-    title: str, sentences: Iterable[str], sections: Sequence[Section], *, user: str, theme: str
+    title: str,
+    sentences: Iterable[str],
+    sections: Sequence[Section],
+    *,
+    user: str,
+    theme: str,
+    redrives: Sequence[Html] = (),
 ) -> Html:
-    """Return an answer. It never shows an email address, except a user id that looks like one."""
+    """Return an answer. It never shows an email address, except a user id that looks like one.
+
+    `redrives` are the buttons for dead letters.
+    """
 
     def clean(content: str) -> str:
         return without_addresses(content, keep=user)
 
     parts = [paragraph(clean(each)) for each in sentences]
+    parts += [element("div", *redrives)] if redrives else []
     for section in sections:
         rows = [[clean(cell) for cell in row] for row in section.rows]
         if rows:

@@ -83,14 +83,18 @@ def _row(cells: Sequence[Cell]) -> Html:
     )
 
 
-def field(name: str, label: str, *, example: str) -> Html:
-    """Return a text field with its label and an example."""
+def field(
+    name: str, label: str, *, example: str, value: str = "", pressed: Html | None = None
+) -> Html:
+    """Return a text field with its label, an example, and the button that uses it, if any."""
+    initial = f' value="{text(value)}"' if value else ""
     box = Html(
         f'<input type="text" id="gz-{name}" name="{name}" autocomplete="off" '
-        f'aria-describedby="gz-{name}-example">'
+        f'aria-describedby="gz-{name}-example"{initial}>'
     )
     hint = element("span", f"for example {example}", class_="gz-hint", id=f"gz-{name}-example")
-    return element("p", element("label", label, for_=f"gz-{name}"), box, hint, class_="gz-field")
+    content = joined(element("label", label, for_=f"gz-{name}"), box, pressed or Html(), hint)
+    return element("div", content, class_="gz-field")
 
 
 def form(*parts: str, label: str) -> Html:
@@ -108,6 +112,7 @@ def button(
     parameters: Mapping[str, str],
     confirmation: str = "",
     in_popup: bool = False,
+    is_primary: bool = False,
     about: str = "",
 ) -> Html:
     """Return a button that calls a function. `about` completes the label for screen readers.
@@ -117,8 +122,9 @@ def button(
     pressed with the keyboard, unlike a link without an address.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/add_custom_widget_dashboard_interactivity.html
     """
+    style = "btn btn-primary gz-button gz-primary" if is_primary else "btn gz-button"
     hidden = [element("span", f" {about}", class_="gz-hidden")] if about else []
-    pressed = element("button", label, *hidden, type="button", class_="btn gz-button")
+    pressed = element("button", label, *hidden, type="button", class_=style)
     content = json.dumps(dict(parameters))
     for mark in "<>&":
         content = content.replace(mark, f"\\u{ord(mark):04x}")

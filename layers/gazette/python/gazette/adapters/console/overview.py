@@ -22,6 +22,15 @@ from gazette.domain.dead_letters import QUARANTINE
 from gazette.domain.identity import run_id
 from gazette.domain.scheduling.instants import in_units, moment
 
+ALL_ERRORS = (
+    'fields @timestamp, message_id, correlation_id, exception | filter message = "message failed" '
+    "| sort @timestamp desc"
+)
+"""The query of CloudWatch Logs Insights for the errors of all messages."""
+
+_SHORT = 8
+"""The number of characters of a message id to show."""
+
 FIRST = 10
 """The number of messages that the first page shows of each queue."""
 
@@ -29,27 +38,37 @@ MORE = 50
 """The number of messages that the page of one queue shows."""
 
 _EMPTY = "All queues are empty"
-_SAFE = "Safe: an email follows"
+SAFE = "Safe: sent once, if the cause is fixed"
+"""The heading of the effects after which an email follows."""
+
+AGAIN = "again"
+"""The effect of messages that their function processes like new ones."""
+
 _DONE = "Sent already"
-_UNKNOWN = "Unknown outcome"
-_UNWANTED = "Not wanted"
+_NO_EMAIL = "No email"
 EFFECTS: Mapping[str, str] = {
-    **dict.fromkeys(("sends", "waits", "starts_next", "goes_with"), _SAFE),
-    "again": "Safe: processed again",
+    **dict.fromkeys(("sends", "waits", "starts_next", "goes_with"), SAFE),
+    AGAIN: "Safe: processed again",
     **dict.fromkeys(("already_sent", "sent_since"), _DONE),
-    **dict.fromkeys(("unknown", "being_sent"), _UNKNOWN),
-    **dict.fromkeys(("not_wanted", "too_late", "paused", "no_schedule", "no_such_run"), _UNWANTED),
+    "unknown": "Unknown outcome",
+    "being_sent": "Being sent",
+    **dict.fromkeys(("not_wanted", "too_late", "paused", "no_schedule", "no_such_run"), _NO_EMAIL),
     **dict.fromkeys(("unreadable", "fails_again"), "Fails again"),
     "stays": "Stays",
 }
 """The heading of each effect of a redrive."""
 
-WHO = (
-    "CloudWatch does not tell this page who you are. The log of the function records each redrive "
-    "with its messages and its time, but not a person. AWS records who invoked the function, in "
-    "the data events of CloudTrail, if your account logs data events of Lambda."
-)
-"""The text about records of persons."""
+
+def who(stage: str) -> Html:
+    """Return the text about the records of redrives."""
+    return paragraph(
+        f"The log /aws/lambda/gazette-{stage}-support_redrive has a line for each redrive of this "
+        "page, with its queue, selection, number of messages and time. It has no line for redrives "
+        "of the command line and of the SQS console. CloudWatch does not tell this page who you "
+        "are. AWS records who called a function or SQS in the data events of CloudTrail, if your "
+        "account logs them.",
+        class_="gz-hint",
+    )
 
 
 def first_page(overview: Overview, buttons: Buttons, *, theme: str) -> Html:
@@ -58,14 +77,14 @@ def first_page(overview: Overview, buttons: Buttons, *, theme: str) -> Html:
     parts = [
         heading(first, tone=Tone.GOOD if first == _EMPTY else Tone.BAD),
         paragraph(f"Stage {overview.stage}, at {moment(overview.at)}.", class_="gz-hint"),
+        _questions(buttons),
         _queues(overview, buttons),
     ]
     parts += [_letters(state, buttons) for state in overview.queues if state.letters]
     parts += [
         _quarantine(overview.quarantine),
-        _selections(buttons),
-        _questions(buttons),
-        paragraph(WHO, class_="gz-hint"),
+        selections(buttons),
+        who(overview.stage),
     ]
     return page(*parts, theme=theme)
 
@@ -101,9 +120,12 @@ def _queues(overview: Overview, buttons: Buttons) -> Html:
     rows.append((QUARANTINE, _number(quarantine.waiting), age, _of_quarantine(quarantine, buttons)))
     columns = ("Queue", "Messages", "Oldest message", "Actions")
     everything = any(state.waiting and state.dead.source for state in overview.queues)
+    every = joined(
+        buttons.plan("Redrive all queues…", queue=EVERY_QUEUE),
+        paragraph("This does not include the quarantine.", class_="gz-hint"),
+    )
     return joined(
-        table("Queues that must be empty", columns, rows),
-        buttons.plan("Redrive all queues…", queue=EVERY_QUEUE) if everything else Html(),
+        table("Queues that must be empty", columns, rows), every if everything else Html()
     )
 
 
@@ -128,24 +150,45 @@ def _letters(state: QueueState, buttons: Buttons) -> Html:
     name, waiting = state.dead.name, state.waiting or 0
     number = len(state.letters)
     of = _of(number, waiting, "message")
-    columns = ("Message", "Arrived", "Received", "Why it failed", "A redrive", "Action")
+    state_of = "State of the run" if state.dead.names_runs else "What happened"
+    columns = ("Message", "Arrived", state_of, "A redrive", "Query for the log", "Action")
     rows = [_letter(each, buttons) for each in state.letters]
-    return joined(element("h3", name), table(f"{name}: {of}", columns, rows))
+    return joined(element("h3", name), _how_to_search(state), table(f"{name}: {of}", columns, rows))
+
+
+def _how_to_search(state: QueueState) -> Html:
+    """Return how to find the errors of a queue's messages in the log of the function."""
+    if not state.log:
+        return Html()
+    of_message = " or the query of a message" if any(each.query for each in state.letters) else ""
+    return paragraph(
+        "The log of the function has the error of each message. In CloudWatch, choose Logs "
+        "Insights and the log group ",
+        element("code", state.log),
+        ", and run ",
+        element("code", ALL_ERRORS),
+        f"{of_message}.",
+    )
 
 
 def _letter(assessed: Assessed, buttons: Buttons) -> tuple[Cell, ...]:
     letter = assessed.letter
     about = letter.about if letter.key else without_addresses(letter.about)
     action = Html()
-    if letter.dead.source and letter.is_ours:
-        action = buttons.plan("Redrive…", about=about, queue=letter.dead.name, message=letter.id)
     if letter.key:
         run = run_id(letter.key)
-        of_run = buttons.plan("Redrive run…", about=run, queue=EVERY_QUEUE, run=run)
-        action = joined(action, of_run)
+        action = buttons.plan("Redrive…", about=f"run {run}", queue=EVERY_QUEUE, run=run)
+    elif letter.dead.source and letter.is_ours:
+        action = buttons.plan("Redrive…", about=about, queue=letter.dead.name, message=letter.id)
     effect = joined(element("strong", EFFECTS[assessed.effect]), f": {assessed.why}")
-    received = f"{letter.received} time{'s' * (letter.received != 1)}"
-    return about, moment(letter.since), received, assessed.cause, effect, action
+    query = element("code", assessed.query) if assessed.query else ""
+    message = joined(about, element("span", f"message {short(letter.id)}", class_="gz-hint"))
+    return message, moment(letter.since), assessed.state, effect, query, action
+
+
+def short(message_id: str) -> str:
+    """Return the first characters of the id of a message."""
+    return message_id if len(message_id) <= _SHORT else f"{message_id[:_SHORT]}…"
 
 
 def _quarantine(quarantine: QuarantineState) -> Html:
@@ -164,13 +207,23 @@ def _quarantine(quarantine: QuarantineState) -> Html:
     )
 
 
-def _selections(buttons: Buttons) -> Html:
+def selections(
+    buttons: Buttons, given: Mapping[str, str] | None = None, *, heading: str = "h3"
+) -> Html:
+    """Return the form that selects runs, with the values that were given before."""
+    before = given or {}
+    fields = (
+        ("selected-run", "Run", "ann-daily-17"),
+        ("selected-slot", "Slot in UTC", "2026-11-22T06:10Z"),
+        ("selected-date", "Due date in UTC", "2026-11-22"),
+    )
     return joined(
-        element("h3", "Redrive selected runs"),
+        element(heading, "Redrive selected runs"),
         form(
-            field("selected-run", "Run", example="ann-daily-17"),
-            field("selected-slot", "Slot in UTC", example="2026-11-22T06:10Z"),
-            field("selected-date", "Date in UTC", example="2026-11-22"),
+            *(
+                field(name, label, example=example, value=before.get(name, ""))
+                for name, label, example in fields
+            ),
             label="Select runs",
         ),
         buttons.plan("Show what a redrive would do…", queue=EVERY_QUEUE, by="form"),
@@ -178,17 +231,21 @@ def _selections(buttons: Buttons) -> Html:
 
 
 def _questions(buttons: Buttons) -> Html:
+    explain = buttons.ask("Explain the reader", "explain")
+    receipt = buttons.ask("Receipt of the event", "receipt")
     return joined(
         element("h3", "Find out what happened"),
         form(
-            field("user", "User id", example="ann"),
-            field("event", "Event id", example="comment-4711"),
-            field("run", "Run", example="ann-daily-17"),
+            field("user", "User id", example="ann", pressed=explain),
+            field(
+                "event",
+                "Event id",
+                example="comment-4711. Enter the user id too",
+                pressed=receipt,
+            ),
+            field("run", "Run", example="ann-daily-17", pressed=buttons.ask("Find the run", "run")),
             label="Ask about a reader, an event or a run",
         ),
-        buttons.ask("Explain the reader", "explain"),
-        buttons.ask("Receipt of the event", "receipt"),
-        buttons.ask("Find the run", "run"),
     )
 
 

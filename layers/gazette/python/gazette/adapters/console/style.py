@@ -19,14 +19,20 @@ _RULES = Template("""
 .gz caption{color:inherit;font-weight:bold;padding:4px 0;text-align:left}
 .gz th,.gz td{background:transparent;border-bottom:1px solid $line;color:inherit;font-weight:normal;
 overflow-wrap:anywhere;padding:4px 8px 4px 0;text-align:left;vertical-align:top}
+.gz tbody th{min-width:110px}
+.gz td{min-width:92px}
 .gz thead th{font-weight:bold;overflow-wrap:normal}
 .gz .gz-field{display:inline-block;margin:4px 16px 4px 0}
 .gz label{color:inherit;display:block;font-weight:bold}
 .gz input{background:transparent;border:1px solid;color:inherit;font:inherit;max-width:100%;
 min-height:28px;padding:2px 6px}
 .gz .gz-hint{display:block}
-.gz .gz-button{background:$mark;border:1px solid transparent;border-radius:4px;color:$sheet;
-cursor:pointer;font:inherit;margin:2px 8px 2px 0;min-height:28px;padding:2px 12px}
+.gz .gz-button{background:transparent;border:1px solid currentColor;border-radius:4px;color:$mark;
+cursor:pointer;font:inherit;margin:2px 8px 2px 0;min-height:28px;overflow-wrap:normal;
+padding:2px 12px;white-space:nowrap;word-break:normal}
+.gz .gz-primary{background:$mark;border-color:transparent;color:$sheet}
+.gz code{font-size:13px;overflow-wrap:anywhere;user-select:all}
+.gz td:has(code){min-width:180px}
 .gz .gz-button:focus-visible,.gz input:focus-visible{outline:2px solid currentColor;
 outline-offset:2px}
 .gz .gz-button:focus-visible{outline-color:$text}

@@ -14,8 +14,11 @@ class Assessed:
 
     letter: DeadLetter
 
-    # The reason why the message is here.
-    cause: str
+    # The state of the run, or what happened to a message without a run.
+    state: str
+
+    # The query of CloudWatch Logs Insights that finds the error, or "" if there is no log.
+    query: str
 
     # The effect in one word, such as `sends`, and in a sentence.
     effect: str
@@ -29,6 +32,9 @@ class QueueState:
     dead: DeadQueue
     waiting: int | None
     letters: Sequence[Assessed] = ()
+
+    # The log group of the function, or "" if there is none.
+    log: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,9 @@ class PlannedQueue:
 
     # The number of unread messages, which the order may select.
     unread: int = 0
+
+    # The selected messages.
+    letters: Sequence[Assessed] = ()
 
 
 @dataclass(frozen=True, slots=True)

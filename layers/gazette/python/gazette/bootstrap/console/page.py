@@ -4,13 +4,14 @@ The function may read queues and tables. It may neither send nor delete messages
 orders.
 """
 
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from gazette.adapters.aws.dead_letters.states import QueueReader
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.console.answers import answer_page, problem_page
 from gazette.adapters.console.buttons import Buttons
+from gazette.adapters.console.markup import Html
 from gazette.adapters.console.overview import FIRST, MORE, first_page, queue_page
 from gazette.adapters.console.requests import WidgetRequest
 from gazette.adapters.console.story import VIEW, story_page
@@ -25,6 +26,7 @@ from gazette.bootstrap.console.shared import (
     Respond,
     buttons,
     known_queues,
+    log_of,
     log_problems,
     standing,
 )
@@ -34,17 +36,23 @@ from gazette.bootstrap.support.explain import build_explain
 from gazette.bootstrap.support.find import build_read_run
 from gazette.bootstrap.support.receipt import build_receipts
 from gazette.domain.console import remedies
+from gazette.domain.console.orders import EVERY_QUEUE
 from gazette.domain.dead_letters import QUARANTINE
+from gazette.domain.delivery.run import Status
 from gazette.domain.explanation import Explanation
-from gazette.domain.identity import USER_ID, parse_run_id
+from gazette.domain.identity import USER_ID, parse_run_id, run_id
+from gazette.domain.model import RunKey
 from gazette.domain.scheduling.instants import moment
 from gazette.observability import TimeLeft
 from gazette.settings.delivery import SupportSettings
-from gazette.steps.support.reasons import words_for
+from gazette.steps.support.dead_runs import LettersRead, oldest_by_run, with_dead_letters
 from gazette.steps.support.receipt import receipt
-from gazette.steps.support.words.commands import with_stage
+from gazette.steps.support.words.commands import on_page
+from gazette.steps.support.words.phrases import sentence
 from gazette.steps.support.words.receipts import sentences
-from gazette.steps.support.words.sections import sections
+from gazette.steps.support.words.runs import words_of
+from gazette.steps.support.words.sections import RUN, sections
+from gazette.steps.support.words.sections import Section as Answer
 
 _NO_USER = f"The user id is invalid. {remedies.USER}"
 _NO_EVENT = f"The event id is empty or too long. {remedies.EVENT}"
@@ -86,7 +94,7 @@ class SupportPage:
         }
         if request.do in answers:
             return answers[request.do](request)
-        page_buttons = buttons(self._stage, request.arn)
+        page_buttons = buttons(self._stage, request)
         if not request.do and request.value("view") == VIEW:
             return story_page(self._story.read(), page_buttons, theme=request.theme)
         if request.do == "messages":
@@ -104,6 +112,7 @@ class SupportPage:
                 dead,
                 reads[dead.name].waiting,
                 [assessed[letter] for letter in reads[dead.name].letters],
+                log_of(dead, self._stage),
             )
             for dead in self._known
         ]
@@ -115,16 +124,17 @@ class SupportPage:
     def _messages(self, request: WidgetRequest, page_buttons: Buttons) -> str:
         queues = [dead for dead in self._known if dead.name == request.value("queue")]
         if not queues:
-            sentence = "This stage does not have the queue. Go back, and choose another one."
-            return problem_page(sentence, theme=request.theme, back=page_buttons.back())
+            problem = "This stage does not have the queue. Go back, and choose another one."
+            return problem_page(problem, theme=request.theme, back=page_buttons.back())
         reads = self._reader.read(queues, most=MORE, with_quarantine=False)
         log_problems(reads.values())
         (read,) = reads.values()
         if read.problem:
-            sentence = f"The queue {read.name} cannot be read. Go back, and try again in a minute."
-            return problem_page(sentence, theme=request.theme, back=page_buttons.back())
+            problem = f"The queue {read.name} cannot be read. Go back, and try again in a minute."
+            return problem_page(problem, theme=request.theme, back=page_buttons.back())
         assessed = self._assessor.assess_all(read.letters)
-        states = [QueueState(queues[0], read.waiting, [assessed[each] for each in read.letters])]
+        letters = [assessed[each] for each in read.letters]
+        states = [QueueState(queues[0], read.waiting, letters, log_of(queues[0], self._stage))]
         overview = Overview(self._stage, now(), states, QuarantineState(0))
         return queue_page(overview, page_buttons, theme=request.theme)
 
@@ -132,24 +142,46 @@ class SupportPage:
         user = request.value("user")
         if not USER_ID.fullmatch(user):
             return problem_page(_NO_USER, theme=request.theme)
-        explanation = self._explain()(user, None)
+        letters = self._letters()
+        explanation = with_dead_letters(self._explain()(user, None), letters)
         (verdict, *tables) = sections(explanation)
-        aimed = partial(with_stage, stage=self._stage)
+        runs = [entry.run for entry in explanation.runs if entry.dead]
+        is_open = any(not (e.dead or e.run.status.is_final) for e in explanation.runs)
+        unread = letters.unread() if is_open else ""
         return answer_page(
             f"Reader {user}",
-            [aimed(line) for (line,) in verdict.rows],
-            [
-                Section(
-                    each.name.capitalize(),
-                    [*map(str.capitalize, each.columns)],
-                    [[*map(aimed, row)] for row in each.rows],
-                    each.nothing,
-                )
-                for each in tables
-            ],
+            [*(on_page(line) for (line,) in verdict.rows), *([unread] if unread else [])],
+            [table for each in tables for table in _tables(each)],
             user=user,
             theme=request.theme,
+            redrives=self._redrives([run.key for run in runs], request),
         )
+
+    def _letters(self) -> LettersRead:
+        """Return the dead letters of runs, up to MORE of each queue.
+
+        Reads the queues as the first page does, so messages that were read recently are not read
+        again.
+        """
+        queues = [dead for dead in self._known if dead.names_runs]
+        reads = self._reader.read(queues, most=MORE, with_quarantine=False)
+        log_problems(reads.values())
+        partly = [
+            (each.name, each.waiting, len(each.letters))
+            for each in reads.values()
+            if each.waiting is None or each.waiting > len(each.letters)
+        ]
+        letters = [letter for each in reads.values() for letter in each.letters]
+        return LettersRead(oldest_by_run(letters), partly)
+
+    def _redrives(self, runs: Sequence[RunKey], request: WidgetRequest) -> list[Html]:
+        page_buttons = buttons(self._stage, request)
+        return [
+            page_buttons.plan(
+                "Redrive…", about=f"run {run_id(key)}", queue=EVERY_QUEUE, run=run_id(key)
+            )
+            for key in runs
+        ]
 
     def _receipt(self, request: WidgetRequest) -> str:
         user, event = request.value("user"), request.value("event")
@@ -158,7 +190,7 @@ class SupportPage:
         if not 0 < len(event) <= _LONGEST_ID:
             return problem_page(_NO_EVENT, theme=request.theme)
         answer = receipt(user, event, context=self._receipts)
-        lines = [with_stage(each, stage=self._stage) for each in sentences(answer)]
+        lines = [*map(on_page, sentences(answer))]
         return answer_page(f"Event {event} of {user}", lines, (), user=user, theme=request.theme)
 
     def _run(self, request: WidgetRequest) -> str:
@@ -170,13 +202,17 @@ class SupportPage:
         run = build_read_run(self._settings)(key)
         if run is None:
             days = self._settings.run_retention_days
-            sentence = f"The run does not exist. {remedies.gone(days)}"
-            return problem_page(sentence, theme=request.theme)
+            problem = f"The run does not exist. {remedies.gone(days)}"
+            return problem_page(problem, theme=request.theme)
+        letters, explanation = self._letters(), self._explain()(key.user_id, None)
+        dead = letters.dead_run(key)
+        words = words_of(run, dead=dead, is_off=explanation.is_off(key.schedule))
+        unread = "" if dead or run.status.is_final else letters.unread()
         rows = [
             ("Reader", key.user_id),
             ("Status", run.status.value),
             ("Reason", run.reason.value),
-            ("What to do", with_stage(words_for(run).todo, stage=self._stage)),
+            ("What to do", on_page(words.todo)),
             ("Due", moment(run.due_at)),
             *(
                 (name, moment(at))
@@ -184,6 +220,7 @@ class SupportPage:
                     ("Created", run.created_at),
                     ("Claimed", run.claimed_at),
                     ("Sent", run.sent_at),
+                    ("Next attempt", run.retry_at if run.status is Status.RETRYING else None),
                 )
                 if at
             ),
@@ -191,8 +228,25 @@ class SupportPage:
         ]
         return answer_page(
             f"Run {name}",
-            [standing(run, self._stage)],
+            [standing(run, words), *([unread] if unread else [])],
             [Section("Run", ("Field", "Value"), rows)],
             user=key.user_id,
             theme=request.theme,
+            redrives=self._redrives([key], request) if dead else (),
         )
+
+
+def _tables(section: Answer) -> Iterator[Section]:
+    """Yield the tables of a section of an explanation.
+
+    A run has too many columns for a pop-up, so each run is a table of names and values.
+    """
+    columns = [*map(sentence, section.columns)]
+    if section.columns != RUN or not section.rows:
+        rows = [[*map(on_page, row)] for row in section.rows]
+        yield Section(sentence(section.name), columns, rows, section.nothing)
+        return
+    for row in section.rows:
+        cells = [(name, on_page(cell)) for name, cell in zip(columns, row, strict=True) if cell]
+        name = row[RUN.index("run")]
+        yield Section(f"Run {name}", ("Field", "Value"), cells)

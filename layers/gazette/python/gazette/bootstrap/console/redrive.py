@@ -15,7 +15,8 @@ from gazette.adapters.aws.dead_letters.states import QueueReader
 from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.cached import Cached
 from gazette.adapters.console.answers import problem_page
-from gazette.adapters.console.overview import MORE
+from gazette.adapters.console.markup import Html, joined
+from gazette.adapters.console.overview import MORE, selections
 from gazette.adapters.console.redrives import in_words, moved_page, plan_page
 from gazette.adapters.console.requests import WidgetRequest
 from gazette.adapters.console.values import Moved, PlannedQueue
@@ -86,7 +87,11 @@ class SupportRedrive:
             return self._problem(sentence, request)
 
     def _problem(self, sentence: str, request: WidgetRequest) -> str:
-        back = buttons(self._stage, request.arn).back()
+        """Return a problem. The form stays, with its values, if its button was pressed."""
+        page_buttons, form = buttons(self._stage, request), Html()
+        if request.value("by") == "form":
+            form = selections(page_buttons, request.fields, heading="h2")
+        back = joined(form, page_buttons.back())
         return problem_page(sentence, theme=request.theme, back=back)
 
     def _order(self, request: WidgetRequest) -> RedriveOrder:
@@ -126,19 +131,23 @@ class SupportRedrive:
             if not read.waiting:
                 continue
             chosen = [each for each in read.letters if order.selection.includes(each, self._due_at)]
-            assessed = self._assessor.assess_all(chosen).values()
+            by_letter = self._assessor.assess_all(chosen)
+            assessed = [by_letter[each] for each in chosen]
             effects = Counter(each.effect for each in assessed)
             looked_at = len(read.letters)
             is_found = bool(order.selection.message and chosen)
             unread = 0 if is_found else max(0, read.waiting - looked_at)
             planned.append(
-                PlannedQueue(dead.name, read.waiting, looked_at, len(chosen), effects, unread)
+                PlannedQueue(
+                    dead.name, read.waiting, looked_at, len(chosen), effects, unread, assessed
+                )
             )
         return plan_page(
             in_words(order.queue, order.selection),
             planned,
             order=sign_order(order, self._keys.get()),
-            buttons=buttons(self._stage, request.arn),
+            stage=self._stage,
+            buttons=buttons(self._stage, request),
             theme=request.theme,
             note=note,
         )
@@ -165,7 +174,7 @@ class SupportRedrive:
             moved,
             is_everything=order.selection.is_everything,
             again="" if moved.is_complete else sign_order(rest, self._keys.get()),
-            buttons=buttons(self._stage, request.arn),
+            buttons=buttons(self._stage, request),
             theme=request.theme,
         )
 

@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.adapters.aws.dead_letters.states import QueueRead
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.console.answers import DOCUMENTATION, problem_page
-from gazette.adapters.console.buttons import Buttons
+from gazette.adapters.console.buttons import POPUP, Buttons
 from gazette.adapters.console.requests import WidgetRequest, arn_of, read_widget
 from gazette.adapters.console.values import Assessed
 from gazette.adapters.threads import side_by_side
@@ -18,12 +18,15 @@ from gazette.bootstrap.support.find import build_read_run
 from gazette.domain.dead_letters import KNOWN, DeadLetter, DeadQueue
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import NotYet, UnreadableRow
+from gazette.domain.explanation import DeadRun
+from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.observability import TimeLeft, logger, time_left_of
 from gazette.settings.delivery import SupportSettings
 from gazette.steps.support.forecast_words import ForecastOf, answer
-from gazette.steps.support.reasons import outcome, words_for
-from gazette.steps.support.words.commands import with_stage
+from gazette.steps.support.reasons import Words, outcome
+from gazette.steps.support.words.commands import on_page
+from gazette.steps.support.words.runs import words_of
 
 Respond = Callable[[WidgetRequest, TimeLeft], str]
 """A function that returns the HTML for a request."""
@@ -41,7 +44,7 @@ _UNREADABLE = (
 )
 _CHANGED = "The data changed while it was read. Press the button again."
 
-_CAUSES: Mapping[str, str] = {
+_READERS: Mapping[str, str] = {
     "immediate": "generate",
     "shard": "fanout",
 }
@@ -76,17 +79,18 @@ def known_queues(settings: SupportSettings) -> tuple[DeadQueue, ...]:
     return tuple(dead for dead in KNOWN if settings.queries_source or not dead.is_optional)
 
 
-def buttons(stage: str, arn: str) -> Buttons:
-    """Return the buttons of the page. `arn` is that of either function."""
+def buttons(stage: str, request: WidgetRequest) -> Buttons:
+    """Return the buttons of a page, which stay in its pop-up if it is in one."""
+    arn = request.arn
     looking, redriving = (arn_of(f"gazette-{stage}-{name}", arn) for name in (LOOKS, REDRIVES))
-    return Buttons(looking=looking, redriving=redriving)
+    in_popup = request.parameters.get("place") == POPUP
+    return Buttons(looking=looking, redriving=redriving, in_popup=in_popup)
 
 
 class Assessor:
     """A forecaster of redrives, with the words of `gazette dlq`."""
 
     def __init__(self, settings: SupportSettings) -> None:
-        self._stage = settings.stage_name
         self._read_run = build_read_run(settings)
 
         @cache
@@ -98,7 +102,7 @@ class Assessor:
     def assess(self, letter: DeadLetter) -> Assessed:
         """Return a dead letter with the reason why it is here, and with the effect of a redrive."""
         word, why = answer(letter, lambda key, given_up: self._forecast()(key, given_up))
-        return Assessed(letter, self._cause(letter), word, with_stage(why, stage=self._stage))
+        return Assessed(letter, self._state(letter), query_of(letter), word, on_page(why))
 
     def assess_all(self, letters: Sequence[DeadLetter]) -> dict[DeadLetter, Assessed]:
         """Return the assessments of letters. Ten are made at the same time."""
@@ -118,40 +122,53 @@ class Assessor:
             raise errors[0]
         return by_letter
 
-    def _cause(self, letter: DeadLetter) -> str:
+    def _state(self, letter: DeadLetter) -> str:
         if not letter.is_ours:
-            return f"The function cannot decode the message.{self._log(letter)}"
+            return "The function cannot decode the message."
         if letter.key:
-            return self._cause_of(letter.key) + self._log(letter)
+            return self._state_of(letter.key, DeadRun(letter.dead.name, letter.since))
         if not letter.dead.is_policy:
             return "AWS could not deliver the message to its queue or function."
-        return f"The function failed.{self._log(letter)}"
+        return "The function failed."
 
-    def _cause_of(self, key: RunKey) -> str:
+    def _state_of(self, key: RunKey, dead: DeadRun) -> str:
         try:
             run = self._read_run(key)
         except UnreadableRow:
             return "The row of the run cannot be read."
-        return standing(run, self._stage) if run else "The run no longer exists."
-
-    def _log(self, letter: DeadLetter) -> str:
-        """Name the log of the function. For a message that SQS moved, add the query that finds its
-        lines: SQS keeps the id, which the function logs.
-        """
-        source = letter.dead.source
-        if source is None:
-            return ""
-        log = f" See the log /aws/lambda/gazette-{self._stage}-{_CAUSES.get(source, source)}."
-        if not letter.dead.is_policy:
-            return log
-        return f'{log} Its query in CloudWatch Logs Insights: filter message_id = "{letter.id}"'
+        if run is None:
+            return "The run no longer exists."
+        return standing(run, words_of(run, dead=dead, is_off=False))
 
 
-def standing(run: Run, stage: str) -> str:
-    """Return the status of a run and the reason, with the provider's error code."""
+def log_of(dead: DeadQueue, stage: str) -> str:
+    """Return the log group of the function that reads the messages of a queue, or ""."""
+    source = dead.source
+    return f"/aws/lambda/gazette-{stage}-{_READERS.get(source, source)}" if source else ""
+
+
+def query_of(letter: DeadLetter) -> str:
+    """Return the query that finds the log lines of a message, or "".
+
+    SQS keeps the id of a message that it moves, which the function logs. A message that a function
+    or AWS sent has another id. Lines about a run have its id.
+    """
+    if letter.dead.source is None:
+        return ""
+    conditions = (
+        f'message_id = "{letter.id}"' if letter.dead.is_policy else "",
+        f'correlation_id = "{run_id(letter.key)}"' if letter.key else "",
+    )
+    if not any(conditions):
+        return ""
+    condition = " or ".join(filter(None, conditions))
+    return f"fields @timestamp, message, why, exception | filter {condition} | sort @timestamp desc"
+
+
+def standing(run: Run, words: Words) -> str:
+    """Return the status of a run and its meaning, with the provider's error code."""
     code = f" ({run.detail})" if run.detail else ""
-    why = with_stage(words_for(run).why, stage=stage)
-    return f"The run {outcome(run)}: {why}{code}."
+    return f"The run {outcome(run)}: {on_page(words.why)}{code}."
 
 
 def log_problems(reads: Iterable[QueueRead]) -> None:

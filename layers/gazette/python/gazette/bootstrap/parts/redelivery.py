@@ -1,12 +1,14 @@
-"""The redelivery of failed messages within a minute instead of after their visibility time-out."""
+"""The redelivery of failed messages within a minute instead of after their visibility time-out, and
+the runs that they name."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from random import random
 
-from gazette.adapters.aws.queues import PATIENCE, hide, sqs_client
-from gazette.domain.errors import Unavailable
+from gazette.adapters.aws.queues import PATIENCE, decode_run_key, hide, sqs_client
+from gazette.domain.errors import InvalidEvent, Unavailable
+from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.redelivery import FEW, MANY, pause_before
 from gazette.observability import Message, TimeLeft, logger
 from gazette.settings.environment import InvalidSetting, queue_url_of
@@ -49,3 +51,13 @@ come_back_of_few = partial(_hide, pauses=FEW)
 """A function that hides failed messages of the feedback queue, which delivers a message three
 times.
 """
+
+
+def run_of(message: Message) -> str:
+    """Return the id of the run that a message names, or "" if the message names no run."""
+    try:
+        key = decode_run_key(message.body)
+    except (InvalidEvent, RecursionError, OverflowError):
+        return ""
+    is_valid = USER_ID.fullmatch(key.user_id) and SCHEDULE_NAME.fullmatch(key.schedule)
+    return run_id(key) if is_valid else ""

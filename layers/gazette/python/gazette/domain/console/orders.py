@@ -18,7 +18,7 @@ from gazette.domain.dead_letters import KNOWN, QUARANTINE, Selection
 from gazette.domain.errors import GazetteError
 from gazette.domain.identity import parse_run_id, run_id
 from gazette.domain.links import LinkKeys, sign, verify
-from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
 from gazette.domain.scheduling.instants import read_zoned_instant
 
 ORDER_FOR = timedelta(minutes=10)
@@ -86,10 +86,16 @@ def read_selection(*, run: str = "", slot: str = "", on: str = "", message: str 
 
 
 def _slot(text: str) -> datetime:
+    """Return the slot that begins at an instant. Raises InvalidSelection."""
     try:
-        return slot_of(read_zoned_instant(text))
+        at = read_zoned_instant(text)
     except ValueError as err:
         raise InvalidSelection(f"The slot is invalid. {remedies.SLOT}") from err
+    if (slot := slot_of(at)) != at:
+        raise InvalidSelection(
+            f"No slot begins at this time. Specify {slot_id(slot)} or {slot_id(slot + SLOT)}."
+        )
+    return slot
 
 
 def check_queue(name: str, selection: Selection) -> None:

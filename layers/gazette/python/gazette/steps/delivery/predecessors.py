@@ -100,7 +100,7 @@ def settle(chain: Chain, *, now: datetime, limits: DeliveryLimits) -> Settled | 
     changes = Changes()
     run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
     if run.status not in {Status.PENDING, Status.RETRYING}:
-        return Ending(Delivery(run), changes.decided)
+        return Ending(Delivery(run, had_ended=run.status.is_final), changes.decided)
     if (not_before := _not_before(run, chain.older, limits)) > now:
         return _waiting(run, not_before, changes, now=now, limits=limits)
     if chain.newer and run.is_unclaimed and gives_way(run, chain.newer, changes):

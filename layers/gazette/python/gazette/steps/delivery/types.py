@@ -85,6 +85,9 @@ class Delivery:
     queued_by_sweep: bool = False
     """True if the sweep queues the run before the next try, so that no message is required."""
 
+    had_ended: bool = False
+    """True if the run had ended before this message, which changed nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Postponed:

@@ -80,8 +80,8 @@ _ENDINGS = {
         "a redrive does not change the outcome; a delivery event or the sweep determines it"
     ),
     Redrive.BEING_SENT: "a second worker does not send the email at the same time",
-    Redrive.TOO_LATE: "the next digest includes the events of this run",
-    Redrive.NOT_WANTED: "no email is sent",
+    Redrive.TOO_LATE: "the next digest includes the events, if the reader still gets digests",
+    Redrive.NOT_WANTED: "",
 }
 
 
@@ -114,7 +114,7 @@ def _why(expected: Forecast) -> str:
         return waiting_for
     if expected.redrive is Redrive.SENDS:
         return _SENT_AGAIN if run.may_have_been_sent else _SENT_NOW
-    return f"{_standing(run)}; {_ENDINGS[expected.redrive]}"
+    return "; ".join(filter(None, (_meaning(run), _ENDINGS[expected.redrive])))
 
 
 def _waiting_for(expected: Forecast) -> str:
@@ -136,6 +136,11 @@ def _collects(expected: Forecast) -> str:
 
 
 def _standing(run: Run) -> str:
-    """Return the run's status and reason. For a rejection, include the provider's error code."""
+    """Return the run's status and its meaning."""
+    return f"{run.status}: {_meaning(run)}"
+
+
+def _meaning(run: Run) -> str:
+    """Return the reason for a run's status. For a rejection, include the provider's error code."""
     code = f" ({run.detail})" if run.detail else ""
-    return f"{run.status}: {words_for(run).why}{code}"
+    return f"{words_for(run).why}{code}"

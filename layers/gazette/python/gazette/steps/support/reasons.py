@@ -77,8 +77,9 @@ STATUS: Mapping[Status, str] = {
 
 REASON: Mapping[Reason, Words] = {
     Reason.DUE: Words(
-        "no worker has claimed the run yet; its message is queued, or the run is waiting for a "
-        "permit, an older run, content sources, or sending to resume",
+        "no worker has claimed the run yet; its message is queued, its message failed and is in a "
+        "dead-letter queue, or the run is waiting for a permit, an older run, content sources, or "
+        "sending to resume",
         "If this lasts for more than a few minutes, check `gazette sending status`, `gazette "
         "dlq show`, and the log of generate, which states the cause of the wait. The sweep "
         "queues the run again after an hour.",
@@ -113,8 +114,8 @@ REASON: Mapping[Reason, Words] = {
     Reason.REFUSED_ACCOUNT: Words(
         "the provider rejects all email from this account",
         "Email to all readers is waiting. Look up the provider's code, and check the account's "
-        "sending status, identities and limits. `gazette sending status` shows the time of the "
-        "next attempt.",
+        "sending status, identities and limits. To see the time of the next attempt, run `gazette "
+        "sending status`.",
     ),
     Reason.ATTEMPTS_EXHAUSTED: Words(
         f"the provider rejected the email {MAX_REFUSALS} times",
@@ -301,6 +302,9 @@ def words_for(run: Run) -> Words:
     if run.waits_after_others:
         return _collecting(run.due_at)
     words = REASON.get(run.reason, Words(f"{run.reason}, {_OTHER_VERSION}"))
+    if run.status is Status.RETRYING and run.retry_at:
+        at = f"{run.retry_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        return replace(words, why=f"{words.why}; the next attempt is due at {at}")
     if run.status is Status.SENT and run.without:
         missing = ", ".join(run.without)
         why = (

@@ -54,6 +54,11 @@ class _Kept:
     most: int
     at: datetime
 
+    @property
+    def is_complete(self) -> bool:
+        """True if all messages of the queue were read."""
+        return len(self.read.letters or self.read.events) >= (self.read.waiting or 0)
+
 
 class QueueReader:
     """A reader of a stage's queues. It keeps the messages that it has read for FRESH_FOR."""
@@ -111,7 +116,7 @@ class QueueReader:
         is_fresh = (
             fresh is not None
             and fresh.read.waiting == waiting
-            and fresh.most >= most
+            and (fresh.most >= most or fresh.is_complete)
             and timedelta(0) <= self._clock() - fresh.at < FRESH_FOR
         )
         if fresh is None or not is_fresh:

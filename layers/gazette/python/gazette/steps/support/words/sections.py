@@ -9,7 +9,7 @@ from gazette.domain.identity import run_id
 from gazette.domain.model import Schedule
 from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.subscriber import SubscriberStatus
-from gazette.steps.support.reasons import DUE, often, standing, words_for
+from gazette.steps.support.reasons import DUE, often, standing
 from gazette.steps.support.words.phrases import (
     bare_utc,
     counted,
@@ -21,6 +21,7 @@ from gazette.steps.support.words.phrases import (
     times,
     utc,
 )
+from gazette.steps.support.words.runs import words_in
 from gazette.steps.support.words.summary import verdict
 
 
@@ -176,7 +177,7 @@ def _rows(waiting: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:
 
 
 def _run(entry: ExplainedRun, found: Explanation) -> tuple[str, ...]:
-    run, words = entry.run, words_for(entry.run)
+    run, words = entry.run, words_in(entry, found)
     window = ""
     if run.window:
         since = "the beginning" if run.window.since <= BEGINNING else bare_utc(run.window.since)

@@ -9,7 +9,7 @@ from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
-from gazette.steps.support.reasons import REASON, SUPPRESSED_FOR, outcome, standing, words_for
+from gazette.steps.support.reasons import REASON, SUPPRESSED_FOR, outcome, standing
 from gazette.steps.support.words.phrases import (
     after,
     clock_time,
@@ -21,6 +21,7 @@ from gazette.steps.support.words.phrases import (
     sentence,
     utc,
 )
+from gazette.steps.support.words.runs import words_in
 from gazette.steps.support.words.upcoming import ending, expected, following, late, quiet
 
 _MOST = 3
@@ -145,6 +146,8 @@ def _standing(found: Explanation) -> Iterator[str]:
             "them or store events for them until a later subscriber.changed is published."
         )
         return
+    if hint := _hint(found.user_id):
+        yield hint
     yield (
         f"Gazette has no profile for {found.user_id}. Check that your services publish "
         "subscriber.changed to the event bus of the stage, that the id is the user_id of your "
@@ -156,6 +159,16 @@ def _standing(found: Explanation) -> Iterator[str]:
             f"{counted(events)} {verb} waiting for this profile. Publish the profile to send "
             f"{them}."
         )
+
+
+def _hint(user_id: str) -> str:
+    """Return the likely mistake in a user id that has no profile, or ""."""
+    if "@" in user_id:
+        return (
+            "Addresses are not accepted, because Gazette finds readers by the user_id of your "
+            "events."
+        )
+    return "User ids are case-sensitive." if user_id != user_id.lower() else ""
 
 
 def _suppressed(found: Suppression) -> str:
@@ -190,7 +203,7 @@ def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str 
     """Describe the outcome of a run and the reason. If the run was sent, add the window of its
     events.
     """
-    run, words = entry.run, words_for(entry.run)
+    run, words = entry.run, words_in(entry, found)
     what = f"{lead}{name_of(run.key.schedule, entry.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
     if run.sent_at and run.status is Status.SENT:
@@ -204,6 +217,8 @@ def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str 
     if run.status is Status.SENT and run.window:
         return f"{text} It covers {_window(run.window, found)}."
     ends_by = max(run.check_at, run.due_at)
+    if entry.dead and not run.status.is_final:
+        return f"{text} {words.todo}"
     if not run.status.is_final and found.now > ends_by:
         return f"{text} It should have ended by {utc(ends_by)}. {words.todo}"
     return text

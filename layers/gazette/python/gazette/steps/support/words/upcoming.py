@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from gazette.domain.delivery.run import Status
 from gazette.domain.explanation import Due, Explanation, Outlook
 from gazette.steps.support.words.phrases import clock_time, listed, local, name_of, sentence, utc
 
@@ -39,8 +40,23 @@ def following(found: Explanation) -> Iterator[str]:
         if coming:
             first = min(coming, key=lambda outlook: outlook.next[0])
             name, when = name_of(first.schedule.name), first.next[0]
-            yield f"Next email: {name} of {local(when, found.zone)} ({utc(when)}){condition}."
+            what, waits = _after_open_runs(first, found)
+            yield f"{what}: {name} of {local(when, found.zone)} ({utc(when)}){condition}.{waits}"
             return
+
+
+def _after_open_runs(outlook: Outlook, found: Explanation) -> tuple[str, str]:
+    """Return the name of the next email, and the condition of an unfinished earlier run, if any."""
+    earlier = {
+        entry.run.status
+        for entry in found.runs
+        if entry.run.key.schedule == outlook.schedule.name and entry.run.is_open
+    }
+    if earlier & {Status.UNKNOWN, Status.SENDING}:
+        return "Next planned email", " It waits until the outcome of the earlier run is known."
+    if earlier:
+        return "Next planned email", " It replaces the earlier run, if that has not been sent."
+    return "Next email", ""
 
 
 def ending(found: Explanation) -> Iterator[str]:
