@@ -95,9 +95,6 @@ class FakeSubscribers:
     seen: dict[str, date] = field(default_factory=dict)
     waiting: dict[str, EarlyChoices] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
-    past: dict[str, list[Reader]] = field(default_factory=dict)
-    behind: Callable[[], int] = lambda: 0
-    """How many versions an eventually consistent read is behind."""
 
     def get(self, user_id: str) -> Reader:
         if user_id in self.unreadable:
@@ -111,17 +108,8 @@ class FakeSubscribers:
             return replace(row, active_on=active_on, seen_until=seen_until)
         return row
 
-    def get_many(
-        self, user_ids: Collection[str], *, consistent: bool = True
-    ) -> Mapping[str, Reader]:
-        readers = {user_id: self.get(user_id) for user_id in user_ids}
-        if not consistent and (behind := self.behind()):
-            past = {user_id: self.past[user_id] for user_id in readers if user_id in self.past}
-            readers |= {user_id: each[-behind:][0] for user_id, each in past.items()}
-        return readers
-
-    def _outdate(self, user_id: str) -> None:
-        self.past.setdefault(user_id, []).append(self.get(user_id))
+    def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
+        return {user_id: self.get(user_id) for user_id in user_ids}
 
     def early(self, user_id: str) -> EarlyChoices | None:
         return self.waiting.get(user_id)
@@ -146,7 +134,6 @@ class FakeSubscribers:
             routes_since = since
         self.waiting.pop(subscriber.user_id, None)
         erased_at = subscriber.erased_at or (current.erased_at if current else None)
-        self._outdate(subscriber.user_id)
         self.rows[subscriber.user_id] = replace(
             subscriber,
             routed_for=known.routed_for if known else "",
@@ -162,7 +149,6 @@ class FakeSubscribers:
         current = self.rows.get(user_id)
         if not isinstance(current, Subscriber):
             return False
-        self._outdate(user_id)
         self.rows[user_id] = replace(current, status=status, revision=current.revision + 1)
         return True
 
@@ -190,7 +176,6 @@ class FakeSubscribers:
             latest = since or current.routes_since
             if since and current.routes_since and current.routes_since > since:
                 return
-            self._outdate(subscriber.user_id)
             self.rows[subscriber.user_id] = replace(
                 current, routed_for=routed_for, routes_since=latest
             )
@@ -199,7 +184,6 @@ class FakeSubscribers:
         current = self.rows.get(user_id)
         if isinstance(current, Subscriber):
             latest = max(since, current.routes_since or since)
-            self._outdate(user_id)
             self.rows[user_id] = replace(current, routes_since=latest)
 
     def erase(self, user_id: str, at: datetime) -> bool:
@@ -208,7 +192,6 @@ class FakeSubscribers:
             return False
         if current and current.erased_at and current.erased_at > at:
             return False
-        self._outdate(user_id)
         self.rows[user_id] = Erased(user_id, at)
         self.active.pop(user_id, None)
         self.seen.pop(user_id, None)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
-from itertools import cycle
 
 from gazette.domain.commands import (
     ChangeFollow,
@@ -196,8 +195,6 @@ class Town:
         self._withdrawn: list[tuple[str, datetime]] = []
         self._lapsing: dict[str, Wanted] = {}
         self._stopped: Ban | None = None
-        # Eventually consistent reads are often up to three versions behind.
-        life.onlooker.subscribers.behind = cycle((0, 1, 0, 2, 1, 0, 3)).__next__
 
     def do(self, deed: Deed) -> None:
         """Perform the action with the method of its name."""

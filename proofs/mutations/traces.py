@@ -967,7 +967,7 @@ PREVENTED: Final = (
     Mutation(
         "the schedule is read with strong consistency",
         "adapters/dynamodb/client.py",
-        '            "ConsistentRead": consistent,\n',
+        '            "ConsistentRead": True,\n',
         '            "ConsistentRead": False,\n',
         "tests/contract/dynamodb/test_schedules.py"
         "::test_trace_ad_batch_read_of_schedules_is_strongly_consistent",

@@ -90,7 +90,7 @@ def test_activity_with_a_follower_costs_eight_calls_and_five_write_units(post: C
     post.say("activity.created", happening(1))
     assert post.meter.calls == calls(PutItem=1 + 1, Query=1, BatchGetItem=3 + 1, UpdateItem=1)
     assert post.meter.write_units == Counter(activities=3, events=2)
-    assert post.meter.read_units == {"follows": 2, "subscribers": 1.5, "schedules": 1}
+    assert post.meter.read_units == Counter(follows=2, subscribers=2, schedules=1)
     assert messages(post) == []
 
 
@@ -126,7 +126,7 @@ def test_arming_fifty_idle_followers_costs_two_calls_and_units_each(
         PutItem=1 + 50 + 50, Query=1, BatchGetItem=3 + 1, GetItem=50, UpdateItem=1
     )
     assert cloud.meter.write_units == Counter(activities=3, events=100, schedules=100)
-    assert cloud.meter.read_units["subscribers"] == 1.5 * 50 + 50
+    assert cloud.meter.read_units["subscribers"] == 2 * 50 + 50
     assert cloud.meter.read_units["schedules"] == 50
 
 
@@ -258,7 +258,7 @@ def test_activity_costs_two_write_and_four_read_units_per_follower(
     """The event and its index entry; the reader before and after, follow and schedule after."""
     cloud.begin(all_have_it)
     assert cloud.meter.write_units == Counter(activities=2 + 1, events=500)
-    assert cloud.meter.read_units["subscribers"] == 1.5 * 250
+    assert cloud.meter.read_units["subscribers"] == 2 * 250
     assert cloud.meter.read_units["schedules"] == 250
     assert 0 < cloud.meter.read_units["follows"] - 250 < 20, "and the pages themselves"
     assert cloud.meter.calls["dynamodb.PutItem"] == 1 + 250

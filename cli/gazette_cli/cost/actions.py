@@ -55,9 +55,9 @@ WRITES: Mapping[str, float] = MappingProxyType(
 )
 """Write units by operation. docs/tables.md uses the same names."""
 
-LOOKS_OF_AN_EVENT = 2.5
-"""The read units consumed by storing an event: an eventually consistent and a strongly consistent
-read of the reader, and one read of the schedule.
+LOOKS_OF_AN_EVENT = 3
+"""The read units consumed by storing an event: two reads of the reader and one read of the
+schedule.
 """
 
 LOOKS_OF_A_RUN = 1

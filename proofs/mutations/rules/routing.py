@@ -41,14 +41,6 @@ RULES: Final = (
         "tests/unit/ingest/test_retracting.py::test_amendment_before_claim_is_included_in_email",
     ),
     Mutation(
-        "the second read of a profile is strongly consistent",
-        "steps/routing/route.py",
-        "        again = _read(all_inputs, context)\n",
-        "        again = _read(all_inputs, context, consistent=False)\n",
-        "tests/unit/routing/test_stale_profiles.py"
-        "::test_outdated_profile_does_not_change_where_an_event_goes",
-    ),
-    Mutation(
         "an event that arrives during a pause lasts until the digest after the pause",
         "steps/routing/route.py",
         "            tokens.context.events.extend(stored, until)\n",

@@ -399,12 +399,9 @@ def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
     return [answers.get(key) for key in keys]
 
 
-def read_each(
-    model: type[RowT], keys: Iterable[tuple[str, ...]], *, consistent: bool = True
-) -> Iterator[RowT]:
+def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[RowT]:
     """Yield the existing rows of one table in any order. Makes the same calls as `read_rows`.
 
-    With `consistent` False, the reads are eventually consistent and cost half as much.
     An unprocessed key does not delay other rows. Unavailable, which names the table, is raised
     after all readable rows were yielded, or immediately if no row of a batch could be read.
     """
@@ -412,7 +409,7 @@ def read_each(
     remaining = iter(keys)
     while batch := list(dict.fromkeys(islice(remaining, _KEYS_A_CALL))):
         is_any_read = False
-        for _, answer in _batch_of([(model, key) for key in batch], consistent=consistent):
+        for _, answer in _batch_of([(model, key) for key in batch]):
             if isinstance(answer, Unavailable):
                 left_out = answer
             else:
@@ -424,16 +421,14 @@ def read_each(
         raise left_out
 
 
-def _batch_of(
-    keys: Sequence[RowKey], *, consistent: bool = True
-) -> Iterator[tuple[RowKey, Row | Unavailable]]:
+def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailable]]:
     models: dict[str, type[Row]] = {model.Meta.table_name: model for model, _ in keys}
     if any(models[model.Meta.table_name] is not model for model, _ in keys):
         # A request names each table once, so the keys of one of the classes would be lost.
         raise ValueError("A batch must not read one table with two classes.")
     request: dict[str, Any] = {
         name: {
-            "ConsistentRead": consistent,
+            "ConsistentRead": True,
             "Keys": [model.raw_key(*key) for model, key in keys if model is of_table],
         }
         for name, of_table in models.items()

@@ -68,13 +68,10 @@ class DynamoSubscribers:
         row = self._read(SubscriberRow, user_id)
         return decoded(row, reader_of) if row else None
 
-    def get_many(
-        self, user_ids: Collection[str], *, consistent: bool = True
-    ) -> Mapping[str, Reader]:
-        """Read subscribers with one BatchGetItem per hundred."""
+    def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
+        """Read subscribers with one strongly consistent BatchGetItem per hundred."""
         readers: dict[str, Reader] = dict.fromkeys(user_ids)
-        keys = [(user_id,) for user_id in readers]
-        for row in read_each(SubscriberRow, keys, consistent=consistent):
+        for row in read_each(SubscriberRow, [(user_id,) for user_id in readers]):
             readers[row.user_id] = decoded(row, reader_of)
         return readers
 

@@ -31,14 +31,8 @@ class Subscribers(Protocol):
     def get(self, user_id: str) -> Reader:
         """Return the profile or the erasure marker of the user id, or None."""
 
-    def get_many(
-        self, user_ids: Collection[str], *, consistent: bool = True
-    ) -> Mapping[str, Reader]:
-        """Return the readers by user id. Any number of user ids is allowed.
-
-        With `consistent` False, a reader may be an earlier version, and the read costs half as
-        much.
-        """
+    def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
+        """Return the readers by user id. Any number of user ids is allowed."""
 
     def early(self, user_id: str) -> EarlyChoices | None:
         """Return the choices of a reader whose profile is not known yet, or None."""

@@ -53,11 +53,10 @@ def route(
     """Route events, whether they are new, known or amended. Safe to repeat.
 
     Profile and follows are read before and after the write, so that a concurrent change has either
-    seen the event or is seen here (rule 15). The first read of the profile may return an earlier
-    version, as if the worker had paused after it; the second read is strongly consistent. `known`
-    contains follows that were just read, by (entity key, user id), and `tokens` those that the
-    caller has taken for the events. Raises NotYet if a row keeps changing. Raises UnreadableRow if
-    a row of some reader cannot be read, after routing the events of all other readers.
+    seen the event or is seen here (rule 15). `known` contains follows that were just read, by
+    (entity key, user id), and `tokens` those that the caller has taken for the events. Raises
+    NotYet if a row keeps changing. Raises UnreadableRow if a row of some reader cannot be read,
+    after routing the events of all other readers.
     """
     (routed,) = route_lists([list(events)], context=context, known=known, tokens=tokens)
     if isinstance(routed, Exception):
@@ -130,7 +129,7 @@ def _route_some(
     tokens: Tokens,
 ) -> None:
     """Route these events. If a routing input changes in between, route them again."""
-    all_inputs = _read(entries, context, known, consistent=False)
+    all_inputs = _read(entries, context, known)
     for _ in ATTEMPTS:
         waiting = _place(all_inputs, context, time_left, tokens)
         _arm(waiting, all_inputs, context)
@@ -152,14 +151,11 @@ def _read(
     entries: Iterable[_Entry],
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
-    *,
-    consistent: bool = True,
 ) -> dict[_Entry, RoutingInputs]:
     all_inputs: dict[_Entry, RoutingInputs] = {}
 
     def read(some: Sequence[_Entry]) -> None:
-        events = [entry.event for entry in some]
-        inputs = routing_inputs(events, context, known, consistent=consistent)
+        inputs = routing_inputs([entry.event for entry in some], context, known)
         all_inputs.update(zip(some, inputs, strict=True))
 
     _at_once(entries, read)

@@ -84,16 +84,12 @@ def routing_inputs(
     events: Sequence[Event],
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
-    *,
-    consistent: bool = True,
 ) -> list[RoutingInputs]:
     """Return the routing inputs of each event.
 
-    `known` contains follows that were just read, by (entity key, user id). With `consistent` False,
-    a reader may be an earlier version.
+    `known` contains follows that were just read, by (entity key, user id).
     """
-    user_ids = {event.user_id for event in events}
-    readers = context.subscribers.get_many(user_ids, consistent=consistent)
+    readers = context.subscribers.get_many({event.user_id for event in events})
     keys = {(entity, event.user_id) for event in events for entity in event.via} - known.keys()
     follows = {**known, **(context.follows.get_many(keys) if keys else {})}
     return [
