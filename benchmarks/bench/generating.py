@@ -65,6 +65,10 @@ class Rounds:
             for calls in self.calls
         )
 
+    def counted_without(self, name: str) -> list[float]:
+        """Return the number of calls per digest in each batch, excluding calls with this name."""
+        return [(calls.total() - calls[name]) / BATCH for calls in self.calls]
+
 
 def _fill(stage: BenchStage, batches: int, **given: object) -> list[list[str]]:
     """Create ten new readers per batch, and return their user ids by batch."""

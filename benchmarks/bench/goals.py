@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import isfinite
 from statistics import median, quantiles
 
 
@@ -11,7 +12,9 @@ class Verdict(StrEnum):
 
     `within noise`: the median misses the goal, but at least a quarter of the rounds meet it.
 
-    `failed`: the part that measures the goal raised an error.
+    `not run`: the goal was not selected, or the run was interrupted before the goal was measured.
+
+    `failed`: the part that measures the goal raised an error, or did not measure the goal.
     """
 
     MET = "met"
@@ -19,6 +22,14 @@ class Verdict(StrEnum):
     MISSED = "missed"
     NOT_RUN = "not run"
     FAILED = "failed"
+
+
+class Noise(StrEnum):
+    """The noise that is known of a figure."""
+
+    QUARTILES = "quartiles of the rounds"
+    UNKNOWN = "one run: noise unknown"
+    NONE = "computed, no noise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +56,9 @@ class Goal:
 class Measured:
     """A measured figure, and the quartiles of its rounds, which show the noise of this run.
 
-    `peers` contains the figures of the peers in the same unit, `how` describes the measurement, and
-    `profile` contains the CPU seconds of one run by package.
+    `low` and `high` are equal to the figure if `noise` is not `QUARTILES`. `peers` contains the
+    figures of the peers in the same unit, `how` describes the measurement, and `profile` contains
+    the CPU seconds of one run by package.
     """
 
     figure: float
@@ -56,15 +68,32 @@ class Measured:
     peers: Mapping[str, float] = field(default_factory=dict)
     how: str = ""
     profile: Mapping[str, float] = field(default_factory=dict)
+    noise: Noise = Noise.QUARTILES
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if a figure is infinite or not a number."""
+        if not all(map(isfinite, (self.figure, self.low, self.high, *self.peers.values()))):
+            raise ValueError(f"a figure is not finite: {self}")
+
+    @property
+    def noise_text(self) -> str:
+        """The noise, such as `50 to 70 (quartiles)`."""
+        if self.noise is Noise.QUARTILES:
+            return f"{number(self.low)} to {number(self.high)} (quartiles)"
+        return str(self.noise)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A goal and its measurement, which is None if the goal was not run or its part failed."""
+    """A goal and its measurement, which is None if the goal was not run or its part failed.
+
+    `why` is then the reason.
+    """
 
     goal: Goal
     measured: Measured | None
     has_failed: bool = False
+    why: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -74,9 +103,8 @@ class Result:
         """
         if self.measured is None:
             return Verdict.FAILED if self.has_failed else Verdict.NOT_RUN
-        found = self.measured
-        best = found.high if self.goal.is_floor else found.low
-        if self._meets(found.figure):
+        best = self.measured.high if self.goal.is_floor else self.measured.low
+        if self._meets(self.measured.figure):
             return Verdict.MET
         return Verdict.WITHIN_NOISE if self._meets(best) else Verdict.MISSED
 
@@ -90,7 +118,7 @@ def of_rounds(
     """Return the median and quartiles of all rounds, and the medians of the peers."""
     low, high = _quartiles(values)
     others = {name: median(each) for name, each in (peers or {}).items()}
-    return Measured(median(values), low, high, values, others, how)
+    return Measured(median(values), low, high, values, others, how, noise=_noise_of(values))
 
 
 def ratio(
@@ -107,12 +135,18 @@ def ratio(
     rounds = [mine / theirs for mine, theirs in zip(one, other, strict=True)]
     low, high = _quartiles(rounds)
     others = {name: median(each) / median(other) for name, each in (peers or {}).items()}
-    return Measured(median(one) / median(other), low, high, rounds, others, how)
+    figure = median(one) / median(other)
+    return Measured(figure, low, high, rounds, others, how, noise=_noise_of(rounds))
 
 
-def exact(figure: float, *, peers: Mapping[str, float] | None = None, how: str = "") -> Measured:
-    """Return a measurement for a counted or computed figure, which has no noise."""
-    return Measured(figure, figure, figure, (), peers or {}, how)
+def computed(figure: float, *, peers: Mapping[str, float] | None = None, how: str = "") -> Measured:
+    """Return a measurement for a computed figure, which has no noise."""
+    return Measured(figure, figure, figure, (), peers or {}, how, noise=Noise.NONE)
+
+
+def of_one_run(figure: float, *, how: str = "") -> Measured:
+    """Return a measurement for the figure of a single run, whose noise is unknown."""
+    return of_rounds([figure], how=how)
 
 
 def number(value: float) -> str:
@@ -120,6 +154,10 @@ def number(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def _noise_of(rounds: Sequence[float]) -> Noise:
+    return Noise.QUARTILES if len(rounds) > 1 else Noise.UNKNOWN
 
 
 def _quartiles(values: Sequence[float]) -> tuple[float, float]:

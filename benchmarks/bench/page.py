@@ -4,9 +4,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from benchmarks.bench.goals import Result, Verdict, number
+from benchmarks.bench.history import History, Measurement
+from benchmarks.bench.past_plots import plot_of_runs
 from benchmarks.bench.plots import plot
 
 _KINDS = {Verdict.MET: "met", Verdict.NOT_RUN: "left-out"}
+
+NO_HISTORY = History()
 
 _PACKAGES = 15
 """The number of packages shown per profile. bench.json contains all packages."""
@@ -30,11 +34,19 @@ svg { width: 100%; height: auto; max-width: 44rem; font: 13px system-ui, sans-se
 .ours { fill: var(--ours); } .peer { fill: var(--peer); } .goal-name { fill: var(--goal); }
 .goal { stroke: var(--goal); stroke-width: 2; stroke-dasharray: 5 3; }
 .noise { stroke: var(--text); stroke-width: 2; fill: none; }
+.axis { stroke: var(--line); fill: none; }
 """
 
 
-def page(results: Sequence[Result], about: Mapping[str, str], summary: str) -> str:
+def page(
+    results: Sequence[Result],
+    about: Mapping[str, str],
+    summary: str,
+    earlier: History = NO_HISTORY,
+) -> str:
     """Return the page as HTML. `about` describes the run; `summary` is its last line."""
+    sections = "".join(_section(result, earlier.of(result.goal.name)) for result in results)
+    notes = "".join(f"<p>{escape(note)}</p>\n" for note in earlier.notes)
     facts = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in about.items()
     )
@@ -52,18 +64,19 @@ def page(results: Sequence[Result], about: Mapping[str, str], summary: str) -> s
 <p>{escape(summary)}</p>
 <p>A figure is the median of its rounds, in which all peers take turns. Half of the rounds lie
 between the quartiles, which show the noise of this run. A goal is missed by more than noise if
-its better quartile misses it too. In a plot, the dashed line is the goal, and the line over our bar
-joins the quartiles.</p>
-<div class="wide" tabindex="0" role="region" aria-label="Table of goals">
+its better quartile misses it too. A figure of one run has an unknown noise, and a computed figure
+has none. In a plot, the dashed line is the goal, and the line over our bar or over a dot joins the
+quartiles. Each dot is a run on this machine; the last dot is this run.</p>
+{notes}<div class="wide" tabindex="0" role="region" aria-label="Table of goals">
 <table>
 <caption>Every goal</caption>
 <thead><tr><th scope="col">goal</th><th scope="col">wanted</th><th scope="col">figure</th>
-<th scope="col">quartiles</th><th scope="col">peers</th><th scope="col">verdict</th></tr></thead>
+<th scope="col">noise</th><th scope="col">peers</th><th scope="col">verdict</th></tr></thead>
 <tbody>
 {"".join(map(_row, results))}</tbody>
 </table>
 </div>
-{"".join(map(_section, results))}
+{sections}
 <h2>How it was measured</h2>
 <dl>{facts}</dl>
 </main>
@@ -75,25 +88,52 @@ joins the quartiles.</p>
 def _row(result: Result) -> str:
     goal, measured = result.goal, result.measured
     kind = _KINDS.get(result.verdict, "missed")
-    cells = ["", "", ""]
+    cells = ["", "", result.why]
     if measured:
         peers = (f"{name} {number(value)}" for name, value in measured.peers.items())
-        noise = f"{number(measured.low)} to {number(measured.high)}"
-        cells = [number(measured.figure), noise, "; ".join(peers)]
+        cells = [number(measured.figure), measured.noise_text, "; ".join(peers)]
     figure, noise, others = map(escape, cells)
     return (
         f'<tr><th scope="row">{escape(goal.says)}</th><td>{escape(goal.wanted)}</td>'
-        f'<td class="number">{figure}</td><td class="number">{noise}</td><td>{others}</td>'
+        f'<td class="number">{figure}</td><td>{noise}</td><td>{others}</td>'
         f'<td class="{kind}">{result.verdict}</td></tr>\n'
     )
 
 
-def _section(result: Result) -> str:
-    if result.measured is None:
+def _section(result: Result, earlier: Sequence[Measurement]) -> str:
+    measured = result.measured
+    if measured is None and not earlier:
         return ""
-    how = f"<p>{escape(result.measured.how)}</p>" if result.measured.how else ""
-    says = escape(result.goal.says)
-    return f"<h2>{says}</h2>\n{how}\n{plot(result)}\n{_profile(result.measured.profile)}\n"
+    parts = [f"<h2>{escape(result.goal.says)}</h2>"]
+    if measured is None:
+        parts.append(f"<p>{result.verdict}: {escape(result.why)}</p>")
+    else:
+        parts += [
+            f"<p>{escape(measured.how)}</p>" if measured.how else "",
+            f"<p>Noise: {escape(measured.noise_text)}</p>",
+            plot(result),
+        ]
+    if earlier:
+        parts += [plot_of_runs(result, earlier), _table_of_runs(earlier)]
+    return "\n".join((*parts, _profile(measured.profile if measured else {}), ""))
+
+
+def _table_of_runs(earlier: Sequence[Measurement]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{each.at:%Y-%m-%d %H:%M}</th><td>{escape(each.commit)}</td>'
+        f'<td class="number">{number(each.figure)}</td>'
+        f'<td class="number">{number(each.low)} to {number(each.high)}</td>'
+        f"<td>{each.verdict}</td></tr>\n"
+        for each in earlier
+    )
+    heads = "".join(
+        f'<th scope="col">{name}</th>' for name in ("run", "commit", "figure", "noise", "verdict")
+    )
+    return (
+        "<details><summary>Earlier runs</summary><table>"
+        "<caption>Earlier runs on this machine</caption>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
+    )
 
 
 def _profile(seconds: Mapping[str, float]) -> str:

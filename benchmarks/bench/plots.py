@@ -35,7 +35,7 @@ def plot(result: Result) -> str:
         )
     parts += [
         f'<path class="goal" d="M{at:.1f} 0V{height - 20}"/>',
-        _text(at, height - 5, "middle", goal.wanted, "goal-name"),
+        text(at, height - 5, "middle", goal.wanted, "goal-name"),
         "</svg>",
     ]
     return "\n".join(parts)
@@ -48,15 +48,16 @@ def _bar(row: int, name: str, value: float, scale: float, high: float) -> list[s
     """
     middle, width, kind = _middle(row), max(1.0, value * scale), "peer" if row else "ours"
     return [
-        _text(_NAME - 10, middle + 5, "end", name),
+        text(_NAME - 10, middle + 5, "end", name),
         f'<path class="{kind}" d="M{_NAME} {middle - _BAR / 2:.1f}h{width:.1f}v{_BAR}H{_NAME}z"/>',
-        _text(_NAME + max(width, high * scale) + 8, middle + 5, "start", number(value)),
+        text(_NAME + max(width, high * scale) + 8, middle + 5, "start", number(value)),
     ]
 
 
-def _text(x: float, y: float, anchor: str, text: str, kind: str = "name") -> str:
+def text(x: float, y: float, anchor: str, words: str, kind: str = "name") -> str:
+    """Return a text in a plot."""
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text class="{kind}" {place}>{escape(text)}</text>'
+    return f'<text class="{kind}" {place}>{escape(words)}</text>'
 
 
 def _middle(row: int) -> float:

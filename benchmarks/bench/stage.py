@@ -15,7 +15,7 @@ import boto3
 from gazette.settings.ranges import RANGES
 
 from benchmarks.bench.naive import NaiveEvent, NaiveReader
-from benchmarks.loopback.client import Loopback, loopback
+from benchmarks.loopback.client import Loopback, end, loopback
 from gazette_cdk.assets.templates.build import build_templates
 from tests.functions.conftest import QUEUES, every_setting
 from tests.moto_tables import NAMES, table_definitions
@@ -47,7 +47,8 @@ class Process:
             cwd=ROOT,
             text=True,
         )
-        self._ask, self._said = cast("IO[str]", self._process.stdin), self._process.stdout
+        self._requests = cast("IO[str]", self._process.stdin)
+        self._replies = cast("IO[str]", self._process.stdout)
 
     def invoke(self, event: dict[str, Any]) -> Took:
         """Invoke the function once."""
@@ -59,9 +60,9 @@ class Process:
         return found
 
     def _asked(self, event: dict[str, Any]) -> dict[str, Any]:
-        self._ask.write(json.dumps(event) + "\n")
-        self._ask.flush()
-        line = cast("IO[str]", self._said).readline()
+        self._requests.write(json.dumps(event) + "\n")
+        self._requests.flush()
+        line = self._replies.readline()
         if not line:
             raise RuntimeError(f"{self._process.args!r} ended: see what it wrote above.")
         answer: dict[str, Any] = json.loads(line)
@@ -73,9 +74,8 @@ class Process:
         return self._process.poll() is not None
 
     def end(self) -> None:
-        """End the process and wait until it has ended."""
-        with self._process:
-            self._ask.close()
+        """End the process, and kill it if it does not end in time."""
+        end(self._process)
 
 
 @dataclass
@@ -102,6 +102,8 @@ class BenchStage:
         part does not affect the next part.
         """
         running = self._processes.get(module)
+        if running is not None and running.has_ended:
+            running.end()
         if running is None or running.has_ended:
             self._processes[module] = Process(module, self.environment)
         return self._processes[module]
@@ -115,7 +117,6 @@ class BenchStage:
 @contextmanager
 def stage() -> Iterator[BenchStage]:
     """Start a stage with the same settings as a deployed stage, but with unlimited permits."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     layer = FOLDER / "layer"
     shutil.rmtree(layer, ignore_errors=True)
     build_templates(ROOT / "templates", layer / "gazette_templates")

@@ -6,7 +6,7 @@ import sys
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -64,9 +64,22 @@ def loopback() -> Iterator[Loopback]:
         cwd=_ROOT,
         text=True,
     ) as process:
-        asked, said = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
         try:
-            yield Loopback(f"http://127.0.0.1:{int(said.readline())}")
+            port = cast("IO[str]", process.stdout).readline()
+            if not port:
+                raise RuntimeError("The loopback server ended before it was ready; see its error.")
+            yield Loopback(f"http://127.0.0.1:{int(port)}")
         finally:
-            asked.close()
-            process.wait(10)
+            end(process)
+
+
+def end(process: subprocess.Popen[str], seconds: float = 10) -> None:
+    """Close the pipes of a process, so that it ends. Kill it if it does not end in time."""
+    with suppress(OSError):  # a process that died has not read all of its input
+        cast("IO[str]", process.stdin).close()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    cast("IO[str]", process.stdout).close()

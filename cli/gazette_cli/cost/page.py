@@ -33,7 +33,7 @@ _REST_IN_THE_README = re.compile(r"(An idle stage costs \$)\d+( a month)")
 _PARTS = ("writes", "reads", "storage", "recovery")
 
 
-def _at(quota: float, usage: Usage = MILLION) -> Usage:
+def at_quota(quota: float, usage: Usage = MILLION) -> Usage:
     """Return the usage in an account with another quota, in emails per second."""
     rate = default_rate(quota)
     return replace(
@@ -46,8 +46,8 @@ _SETTINGS: Sequence[tuple[str, Usage]] = (
     ("`restorable` without `runs`", replace(MILLION, restorable=())),
     ("`restorable` with `events`", replace(MILLION, restorable=("runs", "events"))),
     ("`category_hold` false", replace(MILLION, category_hold=False)),
-    ("250 emails per second instead of 14", _at(250)),
-    ("1 email per second instead of 14", _at(1)),
+    ("250 emails per second instead of 14", at_quota(250)),
+    ("1 email per second instead of 14", at_quota(1)),
     ("one message per invocation of ingest and feedback", replace(MILLION, together=1)),
     ("events of 1,200 bytes instead of 400", replace(MILLION, size=1200)),
     ("a day without events before each digest", replace(MILLION, quiet=1)),
