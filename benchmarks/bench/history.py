@@ -15,27 +15,35 @@ from pydantic import (
     model_validator,
 )
 
-from benchmarks.bench.goals import Result, Verdict
+from benchmarks.bench.goals import Measured, Noise, Result, Verdict
 
 
 class PastFigure(BaseModel):
-    """The figure of a goal in a run, with its noise. All three are None without a measurement."""
+    """The figure of a goal in a run, with its noise. All four are None without a measurement."""
 
     model_config = ConfigDict(frozen=True)
 
     figure: FiniteFloat | None
     low: FiniteFloat | None
     high: FiniteFloat | None
+    noise: Noise | None
     verdict: Verdict
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
-        values = (self.figure, self.low, self.high)
+        values = (self.figure, self.low, self.high, self.noise)
         if None in values and any(each is not None for each in values):
-            raise ValueError("figure, low and high must all be present or all be null.")
+            raise ValueError("figure, low, high and noise must all be present or all be null.")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError("low must be at most high.")
         return self
+
+    @property
+    def measured(self) -> Measured | None:
+        """The measurement."""
+        if self.figure is None or self.low is None or self.high is None or self.noise is None:
+            return None
+        return Measured(self.figure, self.low, self.high, noise=self.noise)
 
 
 class PastRun(BaseModel):
@@ -55,9 +63,7 @@ class Measurement:
 
     at: AwareDatetime
     commit: str
-    figure: float
-    low: float
-    high: float
+    measured: Measured
     verdict: Verdict
 
 
@@ -71,12 +77,9 @@ class History:
     def of(self, goal: str) -> list[Measurement]:
         """Return the measurements of a goal, in the order of the runs."""
         return [
-            Measurement(run.at, run.commit, past.figure, past.low, past.high, past.verdict)
+            Measurement(run.at, run.commit, measured, past.verdict)
             for run in self.runs
-            if (past := run.goals.get(goal))
-            and past.figure is not None
-            and past.low is not None
-            and past.high is not None
+            if (past := run.goals.get(goal)) and (measured := past.measured)
         ]
 
 
@@ -109,6 +112,7 @@ def append(path: Path, results: Sequence[Result], about: Mapping[str, str]) -> N
             figure=result.measured.figure if result.measured else None,
             low=result.measured.low if result.measured else None,
             high=result.measured.high if result.measured else None,
+            noise=result.measured.noise if result.measured else None,
             verdict=result.verdict,
         )
         for result in results

@@ -66,7 +66,7 @@ def page(
 between the quartiles, which show the noise of this run. A goal is missed by more than noise if
 its better quartile misses it too. A figure of one run has an unknown noise, and a computed figure
 has none. In a plot, the dashed line is the goal, and the line over our bar or over a dot joins the
-quartiles. Each dot is a run on this machine; the last dot is this run.</p>
+quartiles. Each dot is a run on this machine; the coloured dot is this run.</p>
 {notes}<div class="wide" tabindex="0" role="region" aria-label="Table of goals">
 <table>
 <caption>Every goal</caption>
@@ -121,8 +121,8 @@ def _section(result: Result, earlier: Sequence[Measurement]) -> str:
 def _table_of_runs(earlier: Sequence[Measurement]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{each.at:%Y-%m-%d %H:%M}</th><td>{escape(each.commit)}</td>'
-        f'<td class="number">{number(each.figure)}</td>'
-        f'<td class="number">{number(each.low)} to {number(each.high)}</td>'
+        f'<td class="number">{number(each.measured.figure)}</td>'
+        f"<td>{escape(each.measured.noise_text)}</td>"
         f"<td>{each.verdict}</td></tr>\n"
         for each in earlier
     )

@@ -19,19 +19,19 @@ def plot_of_runs(result: Result, earlier: Sequence[Measurement]) -> str:
     The vertical axis does not start at zero, so that small changes are visible.
     """
     goal, measured = result.goal, result.measured
-    values = [(each.figure, each.low, each.high) for each in earlier]
+    runs = [each.measured for each in earlier]
     dates = [f"{each.at:%Y-%m-%d}" for each in earlier]
     if measured is not None:
-        values.append((measured.figure, measured.low, measured.high))
+        runs.append(measured)
         dates.append("this run")
-    every = [goal.target, *(each for triple in values for each in triple)]
+    every = [goal.target, *(end for run in runs for end in (run.figure, run.low, run.high))]
     margin = _MARGIN * (max(every) - min(every)) or 1.0
     least, most = min(every) - margin, max(every) + margin
 
     def down(value: float) -> float:
         return _TOP + _HEIGHT * (most - value) / (most - least)
 
-    figures = ", ".join(number(figure) for figure, _, _ in values)
+    figures = ", ".join(number(run.figure) for run in runs)
     label = f"{goal.says}, by run from {dates[0]}: {figures}; goal {goal.wanted}"
     end, floor, at = _LEFT + _WIDTH, _TOP + _HEIGHT, down(goal.target)
     box = f"0 0 {end + _RIGHT} {floor + _BOTTOM}"
@@ -45,14 +45,14 @@ def plot_of_runs(result: Result, earlier: Sequence[Measurement]) -> str:
         text(_LEFT, floor + 20, "start", dates[0]),
         text(end, floor + 20, "end", dates[-1]),
     ]
-    step = _WIDTH / len(values)
-    for place, (figure, low, high) in enumerate(values):
+    step = _WIDTH / len(runs)
+    for place, run in enumerate(runs):
         across = _LEFT + step * (place + 0.5)
-        if high > low:
-            parts.append(_noise(across, down(high), down(low)))
-        is_ours = measured is not None and place == len(values) - 1
+        if run.high > run.low:
+            parts.append(_noise(across, down(run.high), down(run.low)))
+        is_ours = measured is not None and place == len(runs) - 1
         kind = "ours" if is_ours else "peer"
-        dot = f'cx="{across:.1f}" cy="{down(figure):.1f}" r="{_RADIUS}"'
+        dot = f'cx="{across:.1f}" cy="{down(run.figure):.1f}" r="{_RADIUS}"'
         parts.append(f'<circle class="{kind}" {dot}/>')
     return "\n".join((*parts, "</svg>"))
 

@@ -1,19 +1,27 @@
 """Goals: when one is met, when it is missed, and that none is left out of what is shown."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from benchmarks.bench.__main__ import judge, measure
-from benchmarks.bench.goals import Goal, Measured, Result, Verdict, exact, of_rounds, ratio
+from benchmarks.bench.goals import (
+    Goal,
+    Measured,
+    Result,
+    Verdict,
+    computed,
+    of_one_run,
+    of_rounds,
+    ratio,
+)
 from benchmarks.bench.page import page
 from benchmarks.bench.parts import PARTS
-from benchmarks.bench.reports import exit_status, show, summary, write
-from benchmarks.bench.stage import BenchStage
+from benchmarks.bench.reports import exit_status, show, summary, write_figures
+from benchmarks.bench.running import Run, judge
 from benchmarks.bench.table import GOALS
-from benchmarks.loopback.client import Loopback
 
 FLOOR = Goal("fast", "digests <a second>", 60, "a second", "digests", is_floor=True)
 CEILING = Goal("cheap", "what it costs", 20, "ms", "digests")
@@ -37,7 +45,7 @@ def test_verdict_depends_on_median_and_quartiles(
 
 
 def test_counted_goals_have_no_noise() -> None:
-    assert Result(CEILING, exact(20.1)).verdict is Verdict.MISSED
+    assert Result(CEILING, computed(20.1)).verdict is Verdict.MISSED
 
 
 def test_ratio_uses_medians_and_noise_uses_rounds() -> None:
@@ -47,36 +55,21 @@ def test_ratio_uses_medians_and_noise_uses_rounds() -> None:
 
 
 def test_skipped_goal_is_counted_as_not_run() -> None:
-    results = [Result(FLOOR, None), Result(CEILING, exact(1)), Result(CEILING, of_rounds([15, 21]))]
+    results = [
+        Result(FLOOR, None),
+        Result(CEILING, computed(1)),
+        Result(CEILING, of_rounds([15, 21])),
+    ]
     assert summary(results) == "bench: goals=3 met=2 missed=0 within_noise=0 not_run=1 failed=0"
 
 
 def test_goal_missed_within_noise_counts_as_missed() -> None:
-    results = [Result(CEILING, of_rounds([15, 21, 22])), Result(CEILING, exact(30))]
+    results = [Result(CEILING, of_rounds([15, 21, 22])), Result(CEILING, computed(30))]
     assert summary(results) == "bench: goals=2 met=0 missed=2 within_noise=1 not_run=0 failed=0"
 
 
-def test_failed_benchmark_does_not_stop_other_benchmarks(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def broken(*_: object) -> Mapping[str, Measured]:
-        raise KeyError("Responses")
-
-    def works(*_: object) -> Mapping[str, Measured]:
-        return {CEILING.name: exact(1)}
-
-    stage = BenchStage(Loopback("http://127.0.0.1:0"), {})
-    measured = measure({"broken": broken, "works": works}, stage, 1)
-    results = judge([FLOOR, CEILING], [FLOOR, CEILING], measured)
-    assert [result.verdict for result in results] == [Verdict.FAILED, Verdict.MET]
-    assert exit_status(results) == 2
-    assert "bench: broken failed: KeyError('Responses')" in capsys.readouterr().err
-    show(results)
-    assert "failed" in _page(results).text
-
-
 def test_unselected_goal_is_not_a_failure() -> None:
-    results = judge([FLOOR, CEILING], [CEILING], {CEILING.name: exact(1)})
+    results = judge([FLOOR, CEILING], [CEILING], Run({CEILING.name: computed(1)}))
     assert [result.verdict for result in results] == [Verdict.NOT_RUN, Verdict.MET]
     assert exit_status(results) == 0
 
@@ -136,7 +129,35 @@ def test_report_page_plots_have_text_alternatives() -> None:
     assert [each["scope"] for each in shown.named("th")] == ["col"] * 6 + ["row"] * 2
 
 
-def test_benchmark_run_is_written_as_json_and_html(tmp_path: Path) -> None:
-    write([Result(FLOOR, of_rounds([1, 2, 3])), Result(CEILING, None)], tmp_path, rounds=3)
-    assert '"verdict": "not run"' in (tmp_path / "bench.json").read_text()
-    assert (tmp_path / "index.html").read_text().startswith("<!DOCTYPE html>")
+def test_every_figure_names_its_noise(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    results = [
+        Result(FLOOR, of_rounds([50, 58, 70])),
+        Result(CEILING, of_one_run(19)),
+        Result(CEILING, ratio([2], [1])),
+        Result(CEILING, computed(18)),
+    ]
+    texts = ["54 to 64 (quartiles)", *["one run: noise unknown"] * 2, "computed, no noise"]
+    show(results)
+    write_figures(results, tmp_path, {})
+    table, shown = capsys.readouterr().out, _page(results).text
+    for text in texts:
+        assert table.count(text) == texts.count(text)
+        assert shown.count(text) == 2 * texts.count(text)  # in the table and in the goal's section
+    goals = json.loads((tmp_path / "bench.json").read_text())["goals"]
+    assert [goal["measured"]["noise"] for goal in goals] == [
+        "quartiles of the rounds",
+        "one run: noise unknown",
+        "one run: noise unknown",
+        "computed, no noise",
+    ]
+
+
+@pytest.mark.parametrize("figure", [float("nan"), float("inf")])
+def test_figure_that_is_not_finite_is_an_error(figure: float) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        computed(figure)
+    with pytest.raises(ValueError, match="not finite"):
+        computed(1, peers={"peer": figure})
