@@ -105,7 +105,7 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("api", EACH | API, 527),
         ("api_writes", EACH | API, 515),
         ("support", EACH, 415),
-        ("support_redrive", EACH, 379),
+        ("support_redrive", EACH, 395),
     ],
 )
 def test_function_imports_only_required_modules(

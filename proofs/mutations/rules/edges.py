@@ -108,7 +108,8 @@ RULES: Final = (
     Mutation(
         "a waiting message is returned to its queue",
         "observability.py",
-        "            _report(message, err, run_of(message))\n            if isinstance(err, Hidden):\n",
+        "            _report(message, err, run_of(message))\n"
+        "            if isinstance(err, Hidden):\n",
         "            _report(message, err, run_of(message))\n"
         "            handled[number] = isinstance(err, NotYet)\n"
         "            if isinstance(err, Hidden):\n",

@@ -470,3 +470,16 @@ def test_event_that_arrives_during_a_change_lasts_until_its_digest(
             rows = world.events.rows.values()
             lives = [row.lasts_until for row in rows if isinstance(row, StoredEvent)]
             assert min(lives) >= until, where
+
+
+def test_repetition_of_a_sent_event_does_not_outlive_its_run() -> None:
+    """A run records which events were sent, and is kept for a few days longer than any event."""
+    world = World()
+    choose(world)
+    world.create(an_event())
+    world.send_digest("custom")
+    world.clock.pass_time(days=40)
+    choose(world, paused_until=(world.clock() + LONGEST_PAUSE).date())
+    world.create(an_event())
+    (stored,) = (row for row in world.events.rows.values() if isinstance(row, StoredEvent))
+    assert stored.lasts_until <= stored.stored_at + longest_life(timedelta(0))

@@ -251,13 +251,13 @@ def test_confirmation_states_messages_and_emails() -> None:
     twice = planned(1)
     sent = PlannedQueue("generate-dead", 2, 2, 2, {"already_sent": 2})
     assert confirmation_of(plan_of(planned(11), twice, sent)) == (
-        "Move 14 messages? 11 emails follow. No email is sent twice."
+        "Move 14 messages? Up to 11 emails follow. No email is sent twice."
     )
     assert confirmation_of(plan_of(planned(1))) == (
-        "Move 1 message? 1 email follows. No email is sent twice."
+        "Move 1 message? Up to 1 email follows. No email is sent twice."
     )
     assert confirmation_of(plan_of(planned(50, unread=6))) == (
-        "Move 50 messages, and those that match of 6 others? 50 emails follow from the first "
+        "Move 50 messages, and those that match of 6 others? Up to 50 emails follow from the first "
         "ones. No email is sent twice."
     )
 

@@ -115,3 +115,14 @@ def test_queues_that_were_read_in_part_are_named() -> None:
         "of the 5,000 messages in generate-dead, 50 were read; failed cannot be read."
     )
     assert LettersRead({}).unread() == ""
+
+
+@pytest.mark.parametrize("status", [Status.UNKNOWN, Status.SENDING])
+def test_run_that_may_have_been_sent_is_not_reported_as_unsent_after_a_leave(
+    status: Status,
+) -> None:
+    run = replace(a_run(), status=status, uncertain=frozenset({1}))
+    assert words_of(run, dead=None, is_off=True).todo == words_for(run).todo
+    retrying = replace(a_run(), status=Status.RETRYING, uncertain=frozenset({1}))
+    assert words_of(retrying, dead=None, is_off=True).todo == words_for(retrying).todo
+    assert words_of(a_run(), dead=None, is_off=True).todo != words_for(a_run()).todo

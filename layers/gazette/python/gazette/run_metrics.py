@@ -82,7 +82,7 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
     """Count the outcome of a message, and log it in one line. Pass None if the message names no
     run.
 
-    A run that had ended before its message, such as a redriven one, is not counted again.
+    A run that had been sent before its message, such as a redriven one, is not counted again.
 
     Counts of attempts:
     - `run_unknown` (the outcome is unknown)
@@ -117,9 +117,10 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
         )
         return
     run = delivery.run
-    if run.status is Status.SKIPPED and is_known(run.reason) and not delivery.had_ended:
+    had_been_sent = delivery.had_ended and run.status is Status.SENT
+    if run.status is Status.SKIPPED and is_known(run.reason):
         record_skipped(run.reason)
-    elif not delivery.had_ended:
+    elif not had_been_sent:
         count(f"run_{run.status}" if run.status.is_final else "run_requeued")
     if delivery.accepted_at and run.slot:
         measure_seconds("slot_to_accepted", delivery.accepted_at - run.due_at)

@@ -126,12 +126,12 @@ def _question(planned: Sequence[PlannedQueue]) -> str:
     }
     again = sum(each.effects.get(AGAIN, 0) for each in planned)
     outcomes = (
-        f"{_count(len(runs), 'email')} {_verb(len(runs), 'follows', 'follow')}"
+        f"up to {_count(len(runs), 'email')} {_verb(len(runs), 'follows', 'follow')}"
         if runs or not again
         else "",
         f"{_count(again, 'message')} {_verb(again, 'is', 'are')} processed again" if again else "",
     )
-    follows = " and ".join(filter(None, outcomes))
+    follows = " and ".join(filter(None, outcomes)).capitalize()
     if not unread:
         return f"Move {_count(selected, 'message')}? {follows}. No email is sent twice."
     return (

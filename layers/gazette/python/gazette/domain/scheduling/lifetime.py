@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
+from gazette.domain.model import StoredEvent
 from gazette.domain.scheduling.calendar import (
     LONGEST_PAUSE,
     Days,
@@ -65,14 +66,20 @@ def needed_until(recurrence: Recurrence | None, now: datetime) -> datetime | Non
     return next_occurrence(recurrence, after=next_occurrence(recurrence, after=now)) + MARGIN
 
 
-def longer_life(lasts: datetime, recurrence: Recurrence | None, now: datetime) -> datetime | None:
-    """Return the time up to which the lifetime of a waiting event must be extended.
+def longer_life(
+    stored: StoredEvent, recurrence: Recurrence | None, now: datetime
+) -> datetime | None:
+    """Return the time up to which the lifetime of an event must be extended; None if it lasts long
+    enough.
 
-    `lasts` is the end of its lifetime, and `recurrence` the recurrence of its schedule. Return None
-    if the event lasts long enough.
+    `recurrence` is the recurrence of its schedule. The event may have been sent. So it lasts no
+    longer than any event that was stored at the same time, and its run outlives it.
     """
-    until = needed_until(recurrence, now)
-    return until if until and until > lasts else None
+    needed = needed_until(recurrence, now)
+    if needed is None:
+        return None
+    until = min(needed, stored.stored_at + longest_life(timedelta(0)))
+    return until if until > stored.lasts_until else None
 
 
 def is_rare(days: Days) -> bool:

@@ -230,7 +230,7 @@ def extend_row(stored: StoredEvent, inputs: Inputs, context: RoutingContext) -> 
     """Extend the lifetime of the row of a happening in its place."""
     settlement = _settled(stored.bodies, inputs, context, is_capped=stored.is_capped)
     if settlement and settlement.schedule == stored.schedule:
-        until = longer_life(stored.lasts_until, settlement.recurrence, context.clock())
+        until = longer_life(stored, settlement.recurrence, context.clock())
         if until:
             context.events.extend(stored, until)
 

@@ -397,7 +397,7 @@ def _place_stored(
     if target.keeps_new_version(stored.schedule):
         now, recurrence = tokens.context.clock(), target.recurrence
         is_in_place = stored.schedule == target.schedule
-        if is_in_place and (until := longer_life(stored.lasts_until, recurrence, now)):
+        if is_in_place and (until := longer_life(stored, recurrence, now)):
             tokens.context.events.extend(stored, until)
         return stored
     if stays_unsent(stored, tokens.context):

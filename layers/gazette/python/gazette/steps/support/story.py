@@ -172,7 +172,7 @@ def _readers(measures: Measures | None) -> Part:
 
 
 def _share(area: str, number: int, sent: int, most: float) -> Iterator[Line]:
-    if number and number >= most * sent:
+    if number and sent and number >= most * sent:
         level = Level.PROBLEM if sent >= _MANY else Level.WARNING
         text = f"{number:,} of {_number(sent, 'email')} in the last 24 hours, {most:.1%} or more"
         yield Line(level, area, text, f"see docs/runbook/{_PAGES[area]}")

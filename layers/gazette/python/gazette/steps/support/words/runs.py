@@ -42,9 +42,13 @@ def words_of(run: Run, *, dead: DeadRun | None, is_off: bool) -> Words:
         )
     if not is_off:
         return words
-    if not run.status.is_final:
+    if run.status in {Status.PENDING, Status.RETRYING} and not run.uncertain:
         return replace(words, todo=_ENDS_UNSENT)
-    return words if run.reason in _CONDITIONAL else replace(words, todo=_without_next(words.todo))
+    return (
+        words
+        if not run.status.is_final or run.reason in _CONDITIONAL
+        else replace(words, todo=_without_next(words.todo))
+    )
 
 
 def _without_next(todo: str) -> str:
