@@ -95,6 +95,9 @@ def _tell(cloud: Cloud, clock: SettableClock, patch: pytest.MonkeyPatch) -> None
     clock.pass_time(days=1)
     cloud.set_status(UNSUBSCRIBED, SubscriberStatus.UNSUBSCRIBED)
     cloud.say("event.created", {**event(91), "user_id": ""}, {**event(92), "stars": 5})
+    for queue in moto_backend("sqs").queues.values():
+        for number, message in enumerate(queue._messages):
+            message.id = f"{number:08x}-{TUESDAY:%H%M}-4{TUESDAY:%j}-8000-0000000000{number:02x}"
     clock.now = FRIDAY
 
 

@@ -96,10 +96,12 @@ def test_seen_event_is_left_out_and_a_newer_one_is_sent(deployed: Deployed) -> N
 
 def test_notice_keeps_the_digest_or_makes_it_weekly(deployed: Deployed) -> None:
     put, buttons = deployed.service.put, {"kit": "keep", "wes": "weekly"}
-    put("subscriber.changed", [a_profile(user) for user in buttons])
+    due = next_due()
+    on = {"weekly": {"day": f"{due + 3 * DAY:%A}".lower()}}  # not the next day, whatever today is
+    profiles = [a_profile(user) for user in buttons]
+    put("subscriber.changed", [each | {"digest": each["digest"] | on} for each in profiles])
     put("event.created", [a_comment(user, 1) for user in buttons])
     deployed.settle()
-    due = next_due()
     for user in buttons:
         inactive_before(deployed, user, due)
     assert "a notice with links to keep the digest" in deployed.gazette("explain", "kit")
