@@ -114,6 +114,12 @@ def a_profile(user: str, *, hour: int = HOUR) -> dict[str, Any]:
     }
 
 
+def weekly_later(profile: dict[str, Any], due: datetime) -> dict[str, Any]:
+    """The profile with weekly digests on another weekday than in the days after `due`."""
+    day = f"{due + timedelta(days=5):%A}".lower()
+    return profile | {"digest": profile["digest"] | {"weekly": {"day": day}}}
+
+
 def a_comment(user: str, number: int) -> dict[str, Any]:
     """The detail of an event: one of many on the same post."""
     return {

@@ -13,7 +13,7 @@ from tests.browser.letters import each_language, languages
 from tests.browser.links import links_in, preferences_of
 from tests.browser.stored import rows_of
 from tests.leaving import scope_of
-from tests.stage import Deployed, a_comment, a_profile, inactive_before, next_due
+from tests.stage import Deployed, a_comment, a_profile, inactive_before, next_due, weekly_later
 
 DAY = timedelta(days=1)
 
@@ -50,7 +50,7 @@ def write_to(deployed: Deployed, title: str = "On <digests>", **locales: str) ->
     put(
         "subscriber.changed",
         [
-            {**a_profile(user), "locale": locale, "frequencies": often}
+            {**weekly_later(a_profile(user), due), "locale": locale, "frequencies": often}
             for user, locale in locales.items()
         ],
     )

@@ -10,7 +10,7 @@ from typing import Any
 from demo.ses import Accepted
 from tests.e2e.test_comes_back import DAY, a_digest, row, run_of
 from tests.leaving import link_of_scope
-from tests.stage import Deployed, a_comment, a_profile, inactive_before, next_due
+from tests.stage import Deployed, a_comment, a_profile, inactive_before, next_due, weekly_later
 
 
 def about(user: str, post: str, number: int, **changes: Any) -> dict[str, Any]:
@@ -97,9 +97,7 @@ def test_seen_event_is_left_out_and_a_newer_one_is_sent(deployed: Deployed) -> N
 def test_notice_keeps_the_digest_or_makes_it_weekly(deployed: Deployed) -> None:
     put, buttons = deployed.service.put, {"kit": "keep", "wes": "weekly"}
     due = next_due()
-    on = {"weekly": {"day": f"{due + 3 * DAY:%A}".lower()}}  # not the next day, whatever today is
-    profiles = [a_profile(user) for user in buttons]
-    put("subscriber.changed", [each | {"digest": each["digest"] | on} for each in profiles])
+    put("subscriber.changed", [weekly_later(a_profile(user), due) for user in buttons])
     put("event.created", [a_comment(user, 1) for user in buttons])
     deployed.settle()
     for user in buttons:
