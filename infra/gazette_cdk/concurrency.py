@@ -13,7 +13,7 @@ from gazette.domain.delivery.batching import (
     COLLECTING,
     LONGEST_WAIT_FOR_A_PERMIT,
     MOST_TOGETHER,
-    SENT_TOGETHER,
+    are_sent_together,
     emails_together,
     longest_wait,
 )
@@ -162,7 +162,7 @@ def sending_memory(rate: float) -> int:
     `rate` is the rate of digests in emails per second. At a low rate, an invocation waits for its
     permits for longer than it computes, so a faster processor would only wait.
     """
-    return LESS_MEMORY if rate * SENT_TOGETHER.total_seconds() < 1 else MORE_MEMORY
+    return MORE_MEMORY if are_sent_together(rate) else LESS_MEMORY
 
 
 def sending(rate: float, *, by_smtp: bool = False) -> Size:

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from gazette.domain.delivery.batching import SENT_TOGETHER
+from gazette.domain.delivery.batching import are_sent_together
 from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
 
 from gazette_cdk.concurrency import Size, sending, sending_memory
@@ -50,7 +50,7 @@ def digests_at(rate: float, size: Size) -> Sending:
     """
     if size.batch == 1:
         return Sending(together=1, seconds=AN_EMAIL_ALONE, requeues=REQUEUED_ALONE)
-    are_near = 1 / rate <= SENT_TOGETHER.total_seconds()
+    are_near = are_sent_together(rate)
     return Sending(
         together=size.batch,
         seconds=size.concurrency / rate,

@@ -1,4 +1,4 @@
-"""What redrives need of SQS, held against our fake and against moto."""
+"""The behaviour of SQS that redrives need, on our fake and on moto."""
 
 from datetime import timedelta
 from random import Random

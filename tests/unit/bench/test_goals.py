@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from benchmarks.bench.parts import PARTS
 from benchmarks.bench.reports import exit_status, show, summary, write_figures
 from benchmarks.bench.running import Run, judge
 from benchmarks.bench.table import GOALS
+from tests.unit.bench.pages import Parsed
 
 FLOOR = Goal("fast", "digests <a second>", 60, "a second", "digests", is_floor=True)
 CEILING = Goal("cheap", "what it costs", 20, "ms", "digests")
@@ -79,19 +79,7 @@ def test_every_goal_has_unique_name_and_benchmark() -> None:
     assert {goal.part for goal in GOALS} == PARTS.keys()
 
 
-class _Page(HTMLParser):
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
+class _Page(Parsed):
     def named(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.tags if name == tag]
 

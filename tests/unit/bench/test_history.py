@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from benchmarks.bench.goals import Goal, Result, computed, of_rounds
 from benchmarks.bench.history import History, append, read
 from benchmarks.bench.page import page
 from benchmarks.bench.reports import HISTORY, report, summary
+from tests.unit.bench.pages import Parsed
 
 FAST = Goal("fast", "digests <a second>", 60, "a second", "digests", is_floor=True)
 CHEAP = Goal("cheap", "what it costs", 20, "dollars", "bill")
@@ -25,19 +25,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "bench" / HISTORY
 
 
-class _Page(HTMLParser):
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
+class _Page(Parsed):
     def of_class(self, tag: str, kind: str) -> list[dict[str, str | None]]:
         return [each for name, each in self.tags if name == tag and each.get("class") == kind]
 

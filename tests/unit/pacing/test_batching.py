@@ -1,4 +1,4 @@
-"""How many emails an invocation sends, and how long it waits for their permits."""
+"""The number of emails of an invocation, and its wait for their permits."""
 
 from datetime import timedelta
 

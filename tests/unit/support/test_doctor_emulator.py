@@ -1,4 +1,4 @@
-"""What `gazette doctor` says on an emulator."""
+"""The findings of `gazette doctor` on an emulator."""
 
 import pytest
 

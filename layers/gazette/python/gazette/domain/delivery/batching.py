@@ -52,6 +52,11 @@ def emails_together(rate: float, *, most: int = MOST_TOGETHER) -> int:
     return most if rate >= SLOWEST_TOGETHER else 1
 
 
+def are_sent_together(rate: float) -> bool:
+    """Return True if the permits of a stream are so near that its emails are sent together."""
+    return rate * SENT_TOGETHER.total_seconds() >= 1
+
+
 def longest_wait(rate: float, batch: int) -> timedelta:
     """Return the longest time that a worker waits for the permits of its emails.
 

@@ -331,8 +331,7 @@ def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
     """Return the rate after the ramp, in emails per second."""
-    account = pace.quota.rate if pace.quota else SANDBOX_RATE
-    return plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
+    return _rate(plan, pace.quota.rate if pace.quota else SANDBOX_RATE)
 
 
 def longest_wait_in(pace: Pace, plan: PacePlan) -> timedelta:
@@ -342,8 +341,12 @@ def longest_wait_in(pace: Pace, plan: PacePlan) -> timedelta:
     functions do.
     """
     account = pace.quota.rate if pace.quota else ASSUMED_QUOTA
-    rate = plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
-    return longest_wait(rate, plan.batch)
+    return longest_wait(_rate(plan, account), plan.batch)
+
+
+def _rate(plan: PacePlan, account: float) -> float:
+    """Return the highest rate of the stream. `account` is the rate of the account's quota."""
+    return plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
