@@ -500,6 +500,13 @@ class FakeRuns:
             raise _of_run(key)
         return self.rows.get(key)
 
+    def get_many(self, keys: Collection[RunKey]) -> Mapping[RunKey, Run | UnreadableRow]:
+        return {
+            key: _of_run(key) if key in self.unreadable else self.rows[key]
+            for key in keys
+            if key in self.unreadable or key in self.rows
+        }
+
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         def readable_runs() -> Iterator[Run]:
             for run in self._newest_first(key):

@@ -82,7 +82,8 @@ from gazette.steps.feedback.feedback import (
     CategoryStatsContext,
     Feedback,
     FeedbackContext,
-    process_delivery_event,
+    Result,
+    process_delivery_events,
 )
 from gazette.steps.ingest.followers import walk_followers
 from gazette.steps.ingest.ingest import RunAll, ingest
@@ -104,6 +105,7 @@ from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscri
 from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.sweep.sweep import begin_sweep, sweep
 from gazette.steps.sweep.unknown import SweepContext, Swept
+from gazette.steps.time_budget import unlimited
 
 from gazette_support.steps.withdrawals import WithdrawalContext, add_withdrawal
 from tests.builders import RETENTION, SettableClock, a_subscriber
@@ -779,10 +781,17 @@ class World:
 
     def feedback(self, event: DeliveryEvent) -> Run | None:
         """One delivery event of the provider."""
-        done = process_delivery_event(
-            "the delivery event", decode=lambda _: event, context=self.feedback_context()
-        )
+        done = self.processed("the delivery event", decode=lambda _: event)
         return done.recorded.run if isinstance(done, Feedback) else None
+
+    def processed(self, body: str, *, decode: Callable[[str], DeliveryEvent | None]) -> Result:
+        """The result of one message of the feedback queue. Raises its error."""
+        (done,) = process_delivery_events(
+            [body], unlimited, decode=decode, context=self.feedback_context()
+        )
+        if isinstance(done, Exception):
+            raise done
+        return done
 
     def feedback_context(self) -> FeedbackContext:
         """The context of feedback."""

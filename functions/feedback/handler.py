@@ -1,5 +1,7 @@
 """The feedback function, which processes delivery events of SES and of other mail providers."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -7,14 +9,17 @@ from gazette.bootstrap.feedback import build
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.redelivery import come_back_of_few
 from gazette.domain.errors import InvalidKeys, Unavailable
-from gazette.observability import Message, TimeLeft, each_message, logger, observed
-from gazette.run_metrics import record_feedback
+from gazette.observability import Message, TimeLeft, all_messages, logger, observed
+from gazette.run_metrics import FeedbackLog
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten delivery events. Each event succeeds or is retried separately."""
+    """Process up to fifty delivery events. Each event succeeds or is retried separately."""
     with observed(context):
-        answer = each_message(event, context, _process, come_back=come_back_of_few)
+        log = FeedbackLog()
+        process = partial(_process, log=log)
+        answer = all_messages(event, context, process, come_back=come_back_of_few)
+        log.write()
         _finish()
         return answer
 
@@ -32,8 +37,18 @@ def _finish() -> None:
         logger().warning("counts deferred to the next invocation", why=str(why))
 
 
-def _process(message: Message, _: TimeLeft) -> None:
-    record_feedback(build().process(message.body), message.id)
+def _process(
+    messages: Sequence[Message], time_left: TimeLeft, *, log: FeedbackLog
+) -> Sequence[Exception | None]:
+    results = build().process([message.body for message in messages], time_left)
+    errors: list[Exception | None] = []
+    for message, result in zip(messages, results, strict=True):
+        if isinstance(result, Exception):
+            errors.append(result)
+        else:
+            log.record(result, message.id)
+            errors.append(None)
+    return errors
 
 
 during_init(build)

@@ -27,7 +27,18 @@ https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html"""
 NEARLY_ALL = 0.9
 """The share of the account's concurrency that counts as nearly exhausted."""
 
-_MOST_MESSAGES = 10
+MOST_WITHOUT_WINDOW = 10
+"""The maximum number of messages in an invocation without a batching window.
+
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+"""
+
+MOST_REPORTS = 50
+"""The maximum number of delivery events in an invocation of `feedback`.
+
+Lambda collects them for 20 seconds. At 14 emails a second with two delivery events each, each of
+five pollers gets a hundred in that time.
+"""
 
 LESS_MEMORY, MORE_MEMORY = 512, 1024
 """The memory of `generate` in MB at low and at high rates. Lambda allocates processor time in
@@ -50,7 +61,7 @@ _ONE_BY_SMTP = 2.0
 _EVENTS_AN_EMAIL = 5
 """The average number of events per email in the demo."""
 
-TEN_EVENTS, TEN_REPORTS = 0.3, 0.7
+TEN_EVENTS, TEN_REPORTS = 0.3, 0.4
 """The durations of an `ingest` invocation with ten events and of a `feedback` invocation with ten
 delivery events, which has half as much memory."""
 
@@ -102,7 +113,7 @@ class Size:
     """The concurrency of a function, and the maximum number of messages in one invocation."""
 
     concurrency: int
-    batch: int = _MOST_MESSAGES
+    batch: int = MOST_WITHOUT_WINDOW
     window: timedelta = timedelta(0)
     """The time for which Lambda collects messages for an invocation."""
 
@@ -114,7 +125,7 @@ def sizes(load: Load) -> Mapping[str, Size]:
     remains for readers, and is not a limit.
     """
     events = load.rate * _EVENTS_AN_EMAIL * _ROOM
-    ingest = max(_FIRST, _workers(events / _MOST_MESSAGES, TEN_EVENTS))
+    ingest = max(_FIRST, _workers(events / MOST_WITHOUT_WINDOW, TEN_EVENTS))
     due = load.rate * _SLOT * _ROOM
     reports = load.rate * load.reports * _ROOM
     return {
@@ -122,7 +133,7 @@ def sizes(load: Load) -> Mapping[str, Size]:
         "followers": Size(ingest),
         "fanout": Size(max(LEAST, min(load.shards, math.ceil(due / READERS_A_SHARD)))),
         **senders(load.rate, immediate_share=load.immediate_share, by_smtp=load.by_smtp),
-        "feedback": Size(_workers(reports / _MOST_MESSAGES, TEN_REPORTS)),
+        "feedback": Size(_workers(reports / MOST_WITHOUT_WINDOW, TEN_REPORTS), MOST_REPORTS),
         "sweep": Size(_SWEEPS),
         "preferences": answering(load.requests_per_second),
     }

@@ -293,12 +293,13 @@ FEEDBACK = Step(
     timeout=30,
     memory=256,
     queue="feedback",
+    batch_size=50,  # they share the write of their counts, a log line and the metrics
     # A failed message reaches the dead-letter queue before the grace period ends. SQS also stops
     # counting a message in the age of the oldest one after a few receives.
     # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
     max_receives=3,
     tables=(
-        ("runs", ("GetItem", "Query", "PutItem")),
+        ("runs", ("BatchGetItem", "Query", "PutItem")),
         ("control", ("UpdateItem",)),
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("Query", "UpdateItem")),

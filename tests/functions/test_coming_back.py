@@ -62,6 +62,16 @@ def test_failed_messages_are_hidden_together_for_10_to_60_seconds(
     assert len(set(pauses)) > 1
 
 
+def test_failed_messages_of_a_large_batch_are_hidden_by_tens(cloud: Cloud) -> None:
+    bodies = ["no JSON"] * 25
+    answer = cloud.invoke("feedback", records(*bodies, delivery_event(), queue="feedback"))
+    assert len(answer["batchItemFailures"]) == 25
+    requests = hidden(cloud)
+    assert [len(asked["Entries"]) for asked in requests] == [10, 10, 5]
+    handles = [each["ReceiptHandle"] for asked in requests for each in asked["Entries"]]
+    assert handles == [f"r{number}" for number in range(25)]
+
+
 def test_failed_messages_routed_together_are_hidden(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,7 @@ _FOLLOWS = {
     "clock_skew": {"GAZETTE_CLOCK_SKEW"},
     "settle_lag": {"GAZETTE_SETTLE_LAG"},
     "concurrency": {"MaximumConcurrency"},
-    "feedback_window": {"MaximumBatchingWindowInSeconds", "VisibilityTimeout"},
+    "feedback_window": {"BatchSize", "MaximumBatchingWindowInSeconds", "VisibilityTimeout"},
 }
 """The properties that a field of a stage decides, for the fields in which local differs."""
 

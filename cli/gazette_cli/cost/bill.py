@@ -24,6 +24,7 @@ from gazette_cli.cost.assumptions import (
     MONTH,
     POLLERS,
     QUEUES,
+    RECEIVED,
     ROWS,
     SECRET_CALLS,
     SECRETS,
@@ -104,7 +105,8 @@ def _queues(usage: Usage) -> Iterator[Item]:
     runs = usage.sent_digests / 10 + usage.at_once + 2 * usage.sending
     yield Item("SQS", "generate", "sqs.requests", runs)
     yield Item("SQS", "generate, requeued", "sqs.requests", 3 * usage.requeued)
-    reports = usage.reports * (1 + (chunks(ten * A_REPORT) + 1) / ten)
+    a_receive = min(RECEIVED, usage.reports_together)
+    reports = usage.reports * (1 + (chunks(a_receive * A_REPORT) + 1) / a_receive)
     yield Item("SQS", "feedback", "sqs.requests", reports)
     if usage.quiet_waits:
         yield Item("SQS", "generate, quiet hours", "sqs.requests", 3 * usage.quiet_waits)
@@ -122,7 +124,8 @@ def _functions(usage: Usage) -> Iterator[Item]:
     clock = (1 + SHARDS) * TICKS * usage.days
     sweeps = (1 + SHARDS) * SWEEPS * usage.days
     messages = usage.entries + usage.signals
-    invoked = (messages + usage.reports + usage.fetches) / ten + usage.sending + usage.requeued
+    invoked = (messages + usage.fetches) / ten + usage.reports / usage.reports_together
+    invoked += usage.sending + usage.requeued
     invoked += usage.quiet_waits / usage.immediate_sent.together
     yield Item("Lambda", "requests", "lambda.requests", invoked)
     yield Item(
@@ -188,7 +191,7 @@ def _units(usage: Usage) -> Iterator[Item]:
         share_reads=usage.digests_sent.share_reads,
     )
     at_once = actions.immediate_email(usage.row, together=usage.immediate_sent.together)
-    sharing = max(1.0, usage.together / (1 + usage.report_deliveries))
+    sharing = max(1.0, usage.reports_together / (1 + usage.report_deliveries))
     delivered = usage.reports - usage.emails if usage.reports else 0
     for what, units, number in (
         ("events", actions.event(usage.row), usage.all_events - usage.at_once),
@@ -269,13 +272,12 @@ def _stored(usage: Usage) -> Iterator[Item]:
 
 def _watched(usage: Usage) -> Iterator[Item]:
     months = usage.days / MONTH
-    ten = usage.together
     logged = 0.0
-    for function, messages in (
-        ("ingest", usage.entries + usage.signals),
-        ("feedback", usage.reports),
+    for function, messages, together in (
+        ("ingest", usage.entries + usage.signals, usage.together),
+        ("feedback", usage.reports, usage.reports_together),
     ):
-        logged += messages * (LINE[function] + AROUND_AN_INVOCATION[function] / ten)
+        logged += messages * (LINE[function] + AROUND_AN_INVOCATION[function] / together)
     logged += (usage.emails + usage.requeued + usage.quiet_waits) * LINE["generate"]
     invoked = usage.sending + usage.requeued + usage.quiet_waits / usage.immediate_sent.together
     logged += invoked * AROUND_AN_INVOCATION["generate"]

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from gazette.domain.scheduling.quiet import QuietHours
 
+from gazette_cdk.concurrency import MOST_REPORTS
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.prices import OURS, read_prices
 from gazette_cli.cost.regions import how_to_add, note_unknown_prices, region_of
@@ -149,11 +150,22 @@ def cost(
             min=1,
             max=10,
             help=(
-                "The average number of messages per invocation of ingest and feedback. For low "
-                "traffic, specify 1."
+                "The average number of messages per invocation of ingest. For low traffic, "
+                "specify 1."
             ),
         ),
     ] = 10,
+    reports_together: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_REPORTS,
+            help=(
+                "The average number of delivery events per invocation of feedback. The default is "
+                "the maximum. For low traffic, specify 1."
+            ),
+        ),
+    ] = None,
     plan: Annotated[
         str, typer.Option(help="The SES price plan: none, essentials, pro or enterprise.")
     ] = "none",
@@ -220,6 +232,7 @@ def cost(
         requests=tuple(map(_requests, requests or ())),
         days=days,
         together=together,
+        reports_together=reports_together or settings.sizes["feedback"].batch,
         digests_sent=digests_of(settings),
         generate_memory=settings.sending_memory,
         plan=plan,

@@ -48,7 +48,10 @@ _SETTINGS: Sequence[tuple[str, Usage]] = (
     ("`category_hold` false", replace(MILLION, category_hold=False)),
     ("250 emails per second instead of 14", at_quota(250)),
     ("1 email per second instead of 14", at_quota(1)),
-    ("one message per invocation of ingest and feedback", replace(MILLION, together=1)),
+    (
+        "one message per invocation of ingest and feedback",
+        replace(MILLION, together=1, reports_together=1),
+    ),
     ("events of 1,200 bytes instead of 400", replace(MILLION, size=1200)),
     ("a day without events before each digest", replace(MILLION, quiet=1)),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.delivery.batching import are_sent_together
 from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
 
-from gazette_cdk.concurrency import Size, sending, sending_memory
+from gazette_cdk.concurrency import MOST_REPORTS, Size, sending, sending_memory
 from gazette_cli.cost.assumptions import (
     AN_EMAIL_ALONE,
     AROUND_AN_EVENT,
@@ -135,8 +135,11 @@ class Usage:
     # The number of days to estimate the cost for.
     days: float = 30
 
-    # Messages per invocation of ingest and feedback.
+    # Messages per invocation of ingest.
     together: int = 10
+
+    # Delivery events per invocation of feedback.
+    reports_together: int = MOST_REPORTS
 
     # The averages of sending digests and immediate emails. They depend on the rate.
     digests_sent: Sending = DEFAULT_SENDING

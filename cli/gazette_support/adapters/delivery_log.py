@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 from gazette.adapters.aws.clients import client
+from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.identity import run_id
@@ -21,45 +22,56 @@ _DENIED = {"AccessDenied", "AccessDeniedException"}
 class CloudWatchDeliveryLog:
     """Implementation of the `DeliveryLog` port, by the log groups of a stage.
 
-    Each method makes one FilterLogEvents call per page. The functions write JSON, so a pattern can
+    Each search makes one FilterLogEvents call per page. The functions write JSON, so a pattern can
     select the lines of a run. The filter is repeated here, because an emulator may not apply it, or
     may put all lines of an invocation into one event.
-    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/matching-terms-json-log-events.html
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
     """
 
     def __init__(self, stage: str) -> None:
         self._stage = stage
 
-    def message_ids(self, run: RunKey, since: datetime) -> frozenset[str]:
+    def message_ids(self, run: Run, since: datetime) -> frozenset[str]:
         """Return the ids of the messages that SES accepted, by its delivery events.
 
-        An event that EventBridge delivers twice has the same id twice.
+        An event about the message that is stored in the run shares a line with events of other
+        runs. An event about any other message has its own line. An event that EventBridge delivers
+        twice has the same id twice.
         """
-        lines = self._lines("feedback", run, since)
-        return frozenset(
+        own = self._of_run("feedback", run.key, since)
+        ids = {
             line["provider_message_id"]
-            for line in lines
+            for line in own
             if line.get("type") == DeliveryEventType.SENT and line.get("provider_message_id")
-        )
+        }
+        if run.message_id:
+            shared = self._lines("feedback", f'"{run.message_id}"', since)
+            if any(run.message_id in line.get(DeliveryEventType.SENT, ()) for line in shared):
+                ids.add(run.message_id)
+        return frozenset(ids)
 
     def endings(self, run: RunKey, since: datetime) -> int:
         """Return the number of lines of generate about an end of the run, now or before."""
-        lines = self._lines("generate", run, since)
+        lines = self._of_run("generate", run, since)
         return sum(line.get("message") in _ENDED for line in lines)
 
-    def _lines(self, function: str, run: RunKey, since: datetime) -> Iterator[Mapping[str, Any]]:
+    def _of_run(self, function: str, run: RunKey, since: datetime) -> Iterator[Mapping[str, Any]]:
         name = run_id(run)
+        for line in self._lines(function, f'{{ $.correlation_id = "{name}" }}', since):
+            if line.get("correlation_id") == name:
+                yield line
+
+    def _lines(self, function: str, pattern: str, since: datetime) -> Iterator[Mapping[str, Any]]:
         group = f"/aws/lambda/gazette-{self._stage}-{function}"
         pages = client("logs").get_paginator("filter_log_events")
         try:
             for page in pages.paginate(
                 logGroupName=group,
                 startTime=int(since.timestamp() * 1000),
-                filterPattern=f'{{ $.correlation_id = "{name}" }}',
+                filterPattern=pattern,
             ):
                 texts = (each.get("message", "") for each in page["events"])
-                lines = (_fields(line) for text in texts for line in text.splitlines())
-                yield from (line for line in lines if line.get("correlation_id") == name)
+                yield from (_fields(line) for text in texts for line in text.splitlines())
         except ClientError as err:
             if err.response.get("Error", {}).get("Code") in _DENIED:
                 raise NotShown(

@@ -9,7 +9,15 @@ from gazette.settings.budgets import invocation_of_one, smtp_budget
 from gazette.settings.feedback import REPORTED
 from gazette.settings.ranges import SECOND
 
-from gazette_cdk.concurrency import Load, Size, answering, digest_rate, sending_memory, sizes
+from gazette_cdk.concurrency import (
+    MOST_WITHOUT_WINDOW,
+    Load,
+    Size,
+    answering,
+    digest_rate,
+    sending_memory,
+    sizes,
+)
 from gazette_cdk.services import RATE, RETURN, ROUTES, Route
 from gazette_cdk.stage.checks.addresses import is_under
 from gazette_cdk.stage.clocks import Advanced, Internals
@@ -159,6 +167,8 @@ class Stage(
                 )
             )
         )
+        if not self.feedback_window:
+            by_name[FEEDBACK.name] = replace(by_name[FEEDBACK.name], batch=MOST_WITHOUT_WINDOW)
         if self.asks_source:
             by_name[CONTENT.name] = Size(_REQUESTS, CONTENT.batch_size)
         for name, chosen in self.concurrency.items():

@@ -28,11 +28,34 @@ RULES: Final = (
     Mutation(
         "a delivery event counts as proof only after its run is settled",
         "steps/feedback/feedback.py",
-        "    run = context.runs.get(event.run) if event.run else None\n",
+        "    if run and not run.knows(event.attempt):\n",
         "    context.evidence_log.record(event.sent_at)\n"
-        "    run = context.runs.get(event.run) if event.run else None\n",
+        "    if run and not run.knows(event.attempt):\n",
         "tests/unit/feedback/test_feedback.py"
         "::test_delivery_event_receipt_is_recorded_after_run_is_settled",
+    ),
+    Mutation(
+        "runs that cannot be read fail only the delivery events that name one",
+        "steps/feedback/feedback.py",
+        "            self._error = read\n",
+        "            raise read\n",
+        "tests/unit/feedback/test_batches.py::test_unavailable_runs_fail_only_events_that_name_one",
+    ),
+    Mutation(
+        "a delivery event of another message than the stored one has its own log line",
+        "run_metrics.py",
+        "        and recorded.run.message_id == event.message_id\n",
+        "",
+        "tests/functions/feedback/test_logged.py"
+        "::test_event_of_another_message_of_the_run_has_its_own_line",
+    ),
+    Mutation(
+        "all failed messages of a large batch are hidden",
+        "bootstrap/parts/redelivery.py",
+        "    for first in range(0, len(messages), MESSAGES_A_CALL):\n",
+        "    for first in (0,):\n",
+        "tests/functions/test_coming_back.py"
+        "::test_failed_messages_of_a_large_batch_are_hidden_by_tens",
     ),
     Mutation(
         "an event that is redriven to the feedback queue returns to the quarantine",

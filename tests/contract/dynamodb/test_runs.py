@@ -37,6 +37,13 @@ def test_run_is_created_once(runs: Runs) -> None:
     assert list(runs.chain(KEY)) == [a_run()]
 
 
+def test_runs_are_read_together(runs: Runs) -> None:
+    stored = [runs.create(of_schedule(DAILY, number)) for number in range(1, 131)]
+    keys = {run.key for run in stored} | {RunKey("ben", DAILY, 1)}
+    assert runs.get_many(keys) == {run.key: run for run in stored}
+    assert runs.get_many(set()) == {}
+
+
 def test_run_is_read_with_all_attributes(runs: Runs) -> None:
     runs.create(a_run())
     full = replace(

@@ -14,7 +14,6 @@ from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import Unavailable
 from gazette.domain.sources import Sources
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
-from gazette.steps.feedback.feedback import process_delivery_event
 
 from tests.builders import KEY, NOW
 from tests.services import Services, content
@@ -38,7 +37,7 @@ def process(services: Services) -> None:
         clock=world.clock,
     )
     for body in services.intake.taken:
-        process_delivery_event(body, decode=decode, context=world.feedback_context())
+        world.processed(body, decode=decode)
 
 
 @pytest.mark.parametrize("as_message_id", [False, True])

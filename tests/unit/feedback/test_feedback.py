@@ -15,7 +15,6 @@ from gazette.domain.feedback.delivery_events import (
     Fault,
 )
 from gazette.domain.feedback.experiment import Variant
-from gazette.steps.feedback.feedback import process_delivery_event
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,7 +50,7 @@ def test_delivery_event_of_sent_run_leaves_run_unchanged() -> None:
     world = having(sent)
     with world.calls() as called:
         assert world.feedback(EVENT) == sent
-    assert called == ["runs.get", "evidence_log.record", "engagements.record"]
+    assert called == ["runs.get_many", "evidence_log.record", "engagements.record"]
 
 
 def test_rendering_failure_does_not_prove_acceptance() -> None:
@@ -85,7 +84,7 @@ def test_delivery_event_receipt_is_recorded_after_run_is_settled() -> None:
     world = having(a_claimed_run(status=Status.UNKNOWN))
     with world.calls() as called:
         world.feedback(EVENT)
-    assert called == ["runs.get", "runs.swap", "evidence_log.record", "engagements.record"]
+    assert called == ["runs.get_many", "runs.swap", "evidence_log.record", "engagements.record"]
 
 
 def test_misdirected_service_event_returns_to_quarantine() -> None:
@@ -96,7 +95,7 @@ def test_misdirected_service_event_returns_to_quarantine() -> None:
         raise ForeignEvent(f"{body} is of source shop")
 
     with world.calls() as called:
-        done = process_delivery_event("an event", decode=decode, context=world.feedback_context())
+        done = world.processed("an event", decode=decode)
     assert done is None
     assert world.quarantine.kept == [("an event", "an event is of source shop")]
     assert called == ["quarantine.keep"]

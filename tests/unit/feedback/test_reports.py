@@ -34,7 +34,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.sources import DELIVERY_REPORTED, Sources
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
-from gazette.steps.feedback.feedback import Feedback, process_delivery_event
+from gazette.steps.feedback.feedback import Feedback
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -238,7 +238,7 @@ def report(world: World, message: str, *, sources: Sources = SOURCES) -> Any:
         prover=PROVER,
         clock=world.clock,
     )
-    return process_delivery_event(message, decode=decode, context=world.feedback_context())
+    return world.processed(message, decode=decode)
 
 
 def having(*runs: Run) -> World:

@@ -59,7 +59,7 @@ def test_delivery_event_of_unclaimed_run_is_quarantined_with_reason() -> None:
     latest = world.evidence_log.latest()
     with world.calls() as called:
         run = world.feedback(click(world))
-    assert called == ["runs.get", "quarantine.keep"]
+    assert called == ["runs.get_many", "quarantine.keep"]
     assert run == world.runs.rows[RunKey("ann", DAILY, 4)]
     assert run.status is Status.PENDING
     ((body, reason),) = world.quarantine.kept

@@ -50,7 +50,7 @@ class DeadLetters(Protocol):
 class DeliveryLog(Protocol):
     """The log lines of a stage about an email. Raises NotShown if they cannot be read."""
 
-    def message_ids(self, run: RunKey, since: datetime) -> frozenset[str]:
+    def message_ids(self, run: Run, since: datetime) -> frozenset[str]:
         """Return the provider's ids of the messages that were sent for a run."""
 
     def endings(self, run: RunKey, since: datetime) -> int:

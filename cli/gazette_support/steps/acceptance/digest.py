@@ -134,7 +134,7 @@ def _check_one_message(
     """
 
     def reported() -> frozenset[str] | None:
-        return context.log.message_ids(run.key, work.began_at) or None
+        return context.log.message_ids(run, work.began_at) or None
 
     until = context.waiting.now() + _DELIVERED
     ids = wait_for(reported, until=until, waiting=context.waiting)

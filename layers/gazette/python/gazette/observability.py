@@ -23,8 +23,12 @@ from gazette.domain.errors import Hidden, NotYet, UnreadableRow
 
 @cache
 def logger() -> Logger:
-    """Return the structured logger of this function."""
-    return Logger(service=_service())
+    """Return the structured logger of this function.
+
+    Its lines do not name their place in the code. The message is constant, and errors have a
+    traceback.
+    """
+    return Logger(service=_service(), location=None)
 
 
 @cache

@@ -12,6 +12,7 @@ from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import RefusedAccount, Uncertain
 from gazette.domain.errors import UnreadableRow
+from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import run_id
 from gazette.domain.stored import is_known
@@ -184,11 +185,61 @@ def record_resend(outcome: Delivery | Redriven | None, message_id: str) -> None:
     )
 
 
-def record_feedback(feedback: "Feedback | str | None", message_id: str) -> None:
-    """Count and log a delivery event.
+class FeedbackLog:
+    """The log lines of an invocation of feedback.
 
-    Pass None if it does not belong to an email of Gazette, and the reason if it was quarantined.
+    Almost all delivery events of an invocation confirm what is stored about their email, and share
+    one line, which names the provider's id of each email. All others have a line of their own.
     """
+
+    def __init__(self) -> None:
+        self._confirming: dict[str, list[str]] = {}
+
+    def record(self, feedback: "Feedback | str | None", message_id: str) -> None:
+        """Count and log a delivery event.
+
+        Pass None if it does not belong to an email of Gazette, and the reason if it was
+        quarantined.
+        """
+        if isinstance(feedback, str | None) or not _is_confirming(feedback):
+            _record_feedback(feedback, message_id)
+            return
+        event = feedback.event
+        count(f"mail_{event.type}")
+        self._confirming.setdefault(event.type, []).append(event.message_id)
+
+    def write(self) -> None:
+        """Log the line that confirming events share, if there are any."""
+        if self._confirming:
+            logger().info("delivery events processed", extra=self._confirming)
+
+
+_EXPECTED = frozenset(
+    {
+        DeliveryEventType.SENT,
+        DeliveryEventType.DELIVERED,
+        DeliveryEventType.OPENED,
+        DeliveryEventType.CLICKED,
+    }
+)
+"""The types of delivery events that usual emails have."""
+
+
+def _is_confirming(feedback: "Feedback") -> bool:
+    """Return True for an expected event of the one message that is known to have been sent for its
+    run.
+    """
+    event, recorded = feedback.event, feedback.recorded
+    return (
+        event.type in _EXPECTED
+        and recorded.was_sent
+        and recorded.run is not None
+        and recorded.run.message_id == event.message_id
+        and not recorded.is_of_unknown_attempt
+    )
+
+
+def _record_feedback(feedback: "Feedback | str | None", message_id: str) -> None:
     if feedback is None:
         logger().info("not an event of one of our emails", message_id=message_id)
         return

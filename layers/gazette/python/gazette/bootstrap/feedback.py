@@ -1,6 +1,6 @@
 """Composition root of the `feedback` function, which connects the step to its adapters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -20,15 +20,16 @@ from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reports import DeliveryReport, Prover
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.sources import DELIVERY_REPORTED, FEEDBACK, Sources
 from gazette.run_metrics import record_category_held
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.feedback import (
     CategoryStatsContext,
-    Feedback,
     FeedbackContext,
-    process_delivery_event,
+    Result,
+    process_delivery_events,
 )
 
 
@@ -36,8 +37,9 @@ from gazette.steps.feedback.feedback import (
 class FeedbackFunction:
     """The functions that the feedback handler calls."""
 
-    process: Callable[[str], Feedback | str | None]
-    """The step `process_delivery_event`, to call with the body of each message."""
+    process: Callable[[Sequence[str], TimeLeft], Sequence[Result]]
+    """The step `process_delivery_events`, to call with the body of each message and the time left
+    of the invocation."""
 
     finish: Callable[[], None] | None
     """The function to call at the end of the invocation, which writes the counts by category.
@@ -60,7 +62,7 @@ def build() -> FeedbackFunction:
     }
     counted = _category_stats(settings)
     process = partial(
-        process_delivery_event,
+        process_delivery_events,
         decode=_decoder(settings, key),
         context=FeedbackContext(
             runs=runs,

@@ -1,9 +1,15 @@
-"""Time limits that keep an invocation from starting work that it cannot finish."""
+"""The time limit of each message of an invocation, and its error, which do not affect the other
+messages.
+"""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import TypeVar
 
 from gazette.domain.errors import NotYet
 from gazette.domain.ports.clock import TimeLeft
+
+ResultT = TypeVar("ResultT")
 
 LONGEST = timedelta(seconds=30)
 """The maximum time for a message in one invocation. Longer work continues at the next receive."""
@@ -37,3 +43,14 @@ def unlimited() -> timedelta:
     off.
     """
     return timedelta.max
+
+
+def attempt(act: Callable[[], ResultT]) -> ResultT | Exception:
+    """Return the result of one of several messages, or its error, which does not affect the others.
+
+    The caller distinguishes unexpected errors.
+    """
+    try:
+        return act()
+    except Exception as err:  # noqa: BLE001 -- whatever the error, the other messages are handled
+        return err

@@ -234,7 +234,9 @@ def _connect(model: type[Model], table_name: str, patience: Patience, connection
     After `clients.forget`, the client is another one, and the model may get another table.
     """
     sends = client("dynamodb", patience, connections=connections, validates=False)
-    sends.meta.events.register("before-parse.dynamodb.Query", _read_page, unique_id="page")
+    for operation in _READS:
+        event = f"before-parse.dynamodb.{operation}"
+        sends.meta.events.register(event, _read_rows, unique_id=f"rows of {operation}")
     bound: Any = model._connection
     if bound and bound.connection._client is sends:
         if bound.table_name == table_name:
@@ -250,15 +252,16 @@ def _connect(model: type[Model], table_name: str, patience: Patience, connection
     connection._client = sends
 
 
+_READS = ("Query", "GetItem", "BatchGetItem")
 _OK = 200
 _BINARY = (b'"B"', b'"BS"')
 """The types of attribute values that DynamoDB sends in Base64."""
 
 
-def _read_page(
+def _read_rows(
     response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object
 ) -> None:
-    """Parse a page of a Query response as plain JSON, with the same result as botocore's parser.
+    """Parse a response that contains rows as plain JSON, with the same result as botocore's parser.
 
     botocore parses each attribute value according to the service model, which takes five times as
     long as reading the JSON. Only binary values require it.

@@ -1,6 +1,6 @@
 """Runs in DynamoDB: one row per run. All writes are conditional."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -73,6 +73,17 @@ class DynamoRuns:
         """Read the run with one strongly consistent GetItem."""
         row = read_row(RunRow, key.user_id, run_sort_key(key))
         return decoded(row, run_of) if row else None
+
+    def get_many(self, keys: Collection[RunKey]) -> Mapping[RunKey, Run | UnreadableRow]:
+        """Read runs with one strongly consistent BatchGetItem per hundred."""
+        by_row = {(key.user_id, run_sort_key(key)): key for key in keys}
+        runs: dict[RunKey, Run | UnreadableRow] = {}
+        for run in each_decoded(read_each(RunRow, by_row), run_of):
+            if isinstance(run, UnreadableRow):
+                runs[by_row[run.key[0], run.key[1]]] = run
+            else:
+                runs[run.key] = run
+        return runs
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """Read a schedule's runs with one strongly consistent Query.

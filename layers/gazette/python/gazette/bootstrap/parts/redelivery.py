@@ -9,6 +9,7 @@ from random import random
 from gazette.adapters.aws.queues import PATIENCE, decode_run_key, hide, sqs_client
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
+from gazette.domain.ports.queues import MESSAGES_A_CALL
 from gazette.domain.redelivery import FEW, MANY, pause_before
 from gazette.observability import Message, TimeLeft, logger
 from gazette.settings.environment import InvalidSetting, queue_url_of
@@ -18,12 +19,20 @@ _MARGIN = timedelta(seconds=2)
 
 
 def _hide(messages: Sequence[Message], time_left: TimeLeft, pauses: Sequence[timedelta]) -> None:
-    """Hide failed messages for a random pause, with one ChangeMessageVisibilityBatch request.
+    """Hide failed messages for a random pause, with one ChangeMessageVisibilityBatch request for
+    each ten messages.
 
-    If the request fails, SQS hides the messages for the whole visibility time-out. If too little
-    time is left, no request is sent. Lambda might stop the invocation during the request, and
-    messages that were already processed would also return.
+    If a request fails, SQS hides its messages for the whole visibility time-out. If too little time
+    is left, no request is sent. Lambda might stop the invocation during the request, and messages
+    that were already processed would also return.
     """
+    for first in range(0, len(messages), MESSAGES_A_CALL):
+        _hide_at_once(messages[first : first + MESSAGES_A_CALL], time_left, pauses)
+
+
+def _hide_at_once(
+    messages: Sequence[Message], time_left: TimeLeft, pauses: Sequence[timedelta]
+) -> None:
     if time_left() < timedelta(seconds=PATIENCE.longest) + _MARGIN:
         logger().warning(
             "too little time to shorten the messages' redelivery delay", number=len(messages)

@@ -86,6 +86,9 @@ class Runs(Protocol):
     def get(self, key: RunKey) -> Run | None:
         """Return the run with this key, or None."""
 
+    def get_many(self, keys: Collection[RunKey]) -> Mapping[RunKey, Run | UnreadableRow]:
+        """Return the existing runs with these keys. Any number of keys is allowed."""
+
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """Return the run with this key and the runs before it, newest first.
 

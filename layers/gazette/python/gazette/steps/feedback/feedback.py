@@ -1,12 +1,18 @@
-"""Process a delivery event of an email."""
+"""Process the delivery events of emails."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from gazette.domain.commands import MarkActive
-from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.run import Run, Status
 from gazette.domain.delivery.signals import Evidence
-from gazette.domain.errors import ForeignEvent, InvalidReport, Unavailable
+from gazette.domain.errors import (
+    ForeignEvent,
+    InvalidReport,
+    Unavailable,
+    UnreadableRow,
+)
 from gazette.domain.feedback.delivery_events import (
     AGAINST_RECIPIENT,
     DeliveryEvent,
@@ -19,14 +25,16 @@ from gazette.domain.feedback.delivery_events import (
 )
 from gazette.domain.feedback.reputation import SPAN, CategoryHold, category_hold, hold_reason
 from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
 from gazette.domain.ports.bus import Bus
-from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats, Engagements, Runs
 from gazette.domain.ports.mail import EvidenceLog
 from gazette.domain.ports.queues import Quarantine
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.feedback.bounces import SuppressionContext, suppress_recipient
 from gazette.steps.runs import apply
+from gazette.steps.time_budget import PIECE, attempt, require_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +81,9 @@ class Recorded:
     is_of_unknown_attempt: bool = False
     """True if the event names an attempt for which no claim was made."""
 
+    was_sent: bool = False
+    """True if the run had been sent, as far as was known before the event."""
+
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
@@ -85,30 +96,95 @@ class Feedback:
     suppressed: Cause | None
 
 
-def process_delivery_event(
-    body: str, *, decode: Callable[[str], DeliveryEvent | None], context: FeedbackContext
-) -> Feedback | str | None:
-    """Decode the delivery event in a message, and process it. Safe to repeat.
+Result = Feedback | str | None | Exception
+"""The result of a message. An error means that the message must be retried."""
 
-    Returns None if `body` does not belong to an email of this installation. If a service published
-    `body`, it is returned to the quarantine, because an operator redrove it to the wrong queue and
-    no other copy exists. Returns the reason if a service's report is invalid or not proven. Such a
-    report is quarantined too, because a retry would not help.
 
-    Raises InvalidEvent if the provider's event cannot be decoded or does not name its recipient.
+def process_delivery_events(
+    bodies: Sequence[str],
+    time_left: TimeLeft,
+    *,
+    decode: Callable[[str], DeliveryEvent | None],
+    context: FeedbackContext,
+) -> Sequence[Result]:
+    """Decode and process the delivery events in messages, and return the results in their order.
+
+    Safe to repeat. The runs of all events are read together, so a run may have changed before its
+    event is processed, as if the worker had paused. No message fails because of another message,
+    but all that name a run fail if the runs cannot be read.
+
+    A result is None if the message does not belong to an email of this installation. If a service
+    published the message, it is returned to the quarantine, because an operator redrove it to the
+    wrong queue and no other copy exists. A result is the reason if a service's report is invalid or
+    not proven. Such a report is quarantined too, because a retry would not help. A result is
+    InvalidEvent if the provider's event cannot be decoded or does not name its recipient, and
+    NotYet if too little time is left.
     """
+    events = [attempt(partial(_decoded, body, decode, context)) for body in bodies]
+    keys = {event.run for event in events if isinstance(event, DeliveryEvent) and event.run}
+    runs = _Read(keys, context.runs)
+    results: list[Result] = []
+    for body, event in zip(bodies, events, strict=True):
+        if not isinstance(event, DeliveryEvent):
+            results.append(event)
+            continue
+        result = attempt(partial(_process, event, body, runs, context=context, time_left=time_left))
+        results.append(result)
+        if isinstance(result, Feedback):
+            runs.remember(result.recorded.run)
+    return results
+
+
+class _Read:
+    """The runs that a batch of delivery events names, as they were read or changed last."""
+
+    def __init__(self, keys: Collection[RunKey], runs: Runs) -> None:
+        self._runs: dict[RunKey, Run | UnreadableRow] = {}
+        self._error: Exception | None = None
+        if not keys:
+            return
+        read = attempt(partial(runs.get_many, keys))
+        if isinstance(read, Exception):
+            self._error = read
+        else:
+            self._runs.update(read)
+
+    def get(self, key: RunKey) -> Run | None:
+        """Return the run. Raises the error with which it could not be read."""
+        if self._error:
+            raise self._error
+        run = self._runs.get(key)
+        if isinstance(run, UnreadableRow):
+            raise run
+        return run
+
+    def remember(self, run: Run | None) -> None:
+        """Replace the run by its later state."""
+        if run:
+            self._runs[run.key] = run
+
+
+def _decoded(
+    body: str, decode: Callable[[str], DeliveryEvent | None], context: FeedbackContext
+) -> DeliveryEvent | str | None:
     try:
-        event = decode(body)
+        return decode(body)
     except ForeignEvent as err:
         context.quarantine.keep(body, str(err))
         return None
     except InvalidReport as err:
         context.quarantine.keep(body, str(err))
         return str(err)
-    return None if event is None else process(event, body, context=context)
 
 
-def process(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Feedback:
+def _process(
+    event: DeliveryEvent,
+    body: str,
+    runs: _Read,
+    *,
+    context: FeedbackContext,
+    time_left: TimeLeft,
+) -> Feedback:
     """Record the event, count it for the categories of its email, and suppress its recipient.
 
     Safe to repeat after a crash at any point. The event is recorded first, because it is evidence
@@ -117,7 +193,9 @@ def process(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Fee
 
     Raises InvalidEvent if the event does not name its recipient.
     """
-    recorded = record_event(event, body, context=context)
+    require_time(time_left, least=PIECE)
+    run = runs.get(event.run) if event.run else None
+    recorded = _record_event(event, body, run, context=context)
     if recorded.run and not recorded.is_of_unknown_attempt:
         _record_acceptance(event, recorded.run, context=context)
     if context.category_stats and recorded.run and recorded.is_first:
@@ -128,7 +206,9 @@ def process(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Fee
     return Feedback(event, recorded, suppressed)
 
 
-def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Recorded:
+def _record_event(
+    event: DeliveryEvent, body: str, run: Run | None, *, context: FeedbackContext
+) -> Recorded:
     """Settle the run that the delivery event names. The event may arrive late and repeatedly (rule
     8).
 
@@ -136,10 +216,10 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
     unless a scanner clicked, and the reader's activity is published to the bus. An event of an
     unknown attempt does not settle the run; the event's `body` is quarantined with the reason.
     """
-    run = context.runs.get(event.run) if event.run else None
     if run and not run.knows(event.attempt):
         context.quarantine.keep(body, _unknown_attempt(event, run))
         return Recorded(run, is_of_unknown_attempt=True)
+    was_sent = bool(run and run.status is Status.SENT)
     if run and event.type is not DeliveryEventType.RENDERING_FAILED:
         proof = Evidence(event.attempt, event.message_id, at=event.sent_at)
         run = apply(run, proof, runs=context.runs)
@@ -149,11 +229,11 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
         context.evidence_log.record(event.sent_at)
     engagement = engagement_of(event)
     if run is None or engagement is None:
-        return Recorded(run)
+        return Recorded(run, was_sent=was_sent)
     is_first = context.engagements.record(run, engagement, event.happened_at)
     if event.type in context.signs_of_life or _is_reported_click(event):
         _mark_active(run, event, context.bus)
-    return Recorded(run, is_first)
+    return Recorded(run, is_first, was_sent=was_sent)
 
 
 def _is_reported_click(event: DeliveryEvent) -> bool:

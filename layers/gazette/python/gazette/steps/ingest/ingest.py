@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from gazette.domain.commands import (
     ChangeFollow,
@@ -38,9 +38,7 @@ from gazette.steps.ingest.seen import mark_seen
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.routing.route import Routed, route_lists
 from gazette.steps.subscribers.sunset import mark_active
-from gazette.steps.time_budget import require_time, share
-
-DoneT = TypeVar("DoneT")
+from gazette.steps.time_budget import attempt, require_time, share
 
 RunAll = Callable[[Callable[[Sequence[Part]], object], Sequence[Sequence[Part]]], None]
 """A function that calls a given function for each reader's commands, and returns after all calls
@@ -94,7 +92,7 @@ def ingest(
             return [_outcome_of(err)]
 
     for number, body in enumerate(bodies):
-        command_or_result = _attempt(partial(read, body))
+        command_or_result = attempt(partial(read, body))
         if isinstance(command_or_result, list | Exception):
             results[number] = command_or_result
         else:
@@ -104,7 +102,7 @@ def ingest(
 
     def apply(parts: Sequence[Part]) -> None:
         for part in parts:
-            outcomes[part] = _attempt(
+            outcomes[part] = attempt(
                 partial(
                     _apply,
                     part.command,
@@ -135,7 +133,7 @@ def ingest(
         keep = partial(
             _keep_problems, command, bodies[number], routed[number], quarantine, problem[number]
         )
-        results[number] = _attempt(keep)
+        results[number] = attempt(keep)
     return [results[number] for number in range(len(bodies))]
 
 
@@ -151,14 +149,6 @@ def _joined(outcomes: Sequence[list[Outcome] | Exception | None]) -> Routed:
     if errors:
         return min(errors, key=lambda err: isinstance(err, NotYet))
     return [outcome for each in outcomes if isinstance(each, list) for outcome in each]
-
-
-def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
-    """Return the result of one message, or its error. An error does not affect other messages."""
-    try:
-        return act()
-    except Exception as err:  # noqa: BLE001 -- the caller distinguishes unexpected errors
-        return err
 
 
 def _outcome_of(err: InvalidEvent) -> Outcome:
