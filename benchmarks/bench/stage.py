@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
@@ -22,6 +22,9 @@ from tests.moto_tables import NAMES, table_definitions
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "bench"
+
+_ENDING = 10
+"""The number of seconds to wait for the end of a process that has closed its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Process:
         self._requests.flush()
         line = self._replies.readline()
         if not line:
+            with suppress(subprocess.TimeoutExpired):  # its other pipe may close a little later
+                self._process.wait(_ENDING)
             raise RuntimeError(f"{self._process.args!r} ended: see what it wrote above.")
         answer: dict[str, Any] = json.loads(line)
         return answer

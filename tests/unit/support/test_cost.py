@@ -55,7 +55,7 @@ def test_every_price_has_a_date_and_a_source(name: str) -> None:
 
 def test_dynamodb_prices_are_per_unit_and_gigabyte() -> None:
     """The writes of a million daily digests of ten events: 34 units each, two of them shared."""
-    alone = replace(MILLION, together=1, digests_sent=ALONE_SENDING)
+    alone = replace(MILLION, together=1, reports_together=1, digests_sent=ALONE_SENDING)
     assert costs(alone, "DynamoDB", "writes: ") == pytest.approx(34 * 0.625, abs=0.2)
     assert costs(MILLION, "DynamoDB", "writes: ") == pytest.approx(32.3 * 0.625, abs=0.1)
     assert costs(MILLION, "DynamoDB", "storage: events") == pytest.approx(3.56, abs=0.01)
