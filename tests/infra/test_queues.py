@@ -13,7 +13,7 @@ AT_FOURTEEN = {
     "generate": 2,
     "immediate": 2,
     "resend": 2,
-    "feedback": 4,
+    "feedback": 3,
     "sweep": 4,
 }
 """Invocations at once of a stage that sends at nine tenths of 14 emails a second."""

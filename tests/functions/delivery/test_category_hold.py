@@ -149,7 +149,7 @@ def test_category_costs_a_write_unit_per_email(cloud: Cloud) -> None:
     cloud.work("feedback", delivery_event())
     cloud.meter.clear()
     cloud.work("feedback", delivery_event("Sent", record="sent"))
-    assert cloud.meter.calls == calls(GetItem=1, UpdateItem=1 + 2)
+    assert cloud.meter.calls == calls(BatchGetItem=1, UpdateItem=1 + 2)
     assert cloud.meter.write_units == Counter(engagement=1, category_stats=2)
     cloud.meter.clear()
     cloud.work("feedback", delivery_event())

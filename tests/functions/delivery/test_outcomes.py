@@ -335,7 +335,7 @@ def test_unknown_outcome_costs_four_write_units_and_its_delivery_event_five(
     assert cloud.meter.write_units == Counter(pace=1, runs=1 + 1 + 2 + 1)
     cloud.meter.clear()
     cloud.work("feedback", delivery_event())
-    assert cloud.meter.calls == calls(GetItem=1, PutItem=1, UpdateItem=2)
+    assert cloud.meter.calls == calls(BatchGetItem=1, PutItem=1, UpdateItem=2)
     assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, control=1, engagement=1)
 
 
@@ -358,7 +358,7 @@ def test_delivery_event_of_a_sent_run_has_the_documented_cost(
     for _ in range(2):
         cloud.meter.clear()
         cloud.work("feedback", delivery_event(kind, record=kind.lower()))
-        assert cloud.meter.calls == calls(GetItem=1, **({"UpdateItem": 1} if units else {}))
+        assert cloud.meter.calls == calls(BatchGetItem=1, **({"UpdateItem": 1} if units else {}))
         assert cloud.meter.read_units == Counter(runs=1)
         assert cloud.meter.write_units == Counter(units)
 
