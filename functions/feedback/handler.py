@@ -14,7 +14,7 @@ from gazette.run_metrics import FeedbackLog
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to fifty delivery events. Each event succeeds or is retried separately."""
+    """Process up to 25 delivery events. Each event succeeds or is retried separately."""
     with observed(context):
         log = FeedbackLog()
         process = partial(_process, log=log)
@@ -40,9 +40,9 @@ def _finish() -> None:
 def _process(
     messages: Sequence[Message], time_left: TimeLeft, *, log: FeedbackLog
 ) -> Sequence[Exception | None]:
-    results = build().process([message.body for message in messages], time_left)
+    bodies = [message.body for message in messages]
     errors: list[Exception | None] = []
-    for message, result in zip(messages, results, strict=True):
+    for message, result in zip(messages, build().process(bodies, time_left), strict=True):
         if isinstance(result, Exception):
             errors.append(result)
         else:

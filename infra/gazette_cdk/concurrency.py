@@ -33,11 +33,10 @@ MOST_WITHOUT_WINDOW = 10
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
 """
 
-MOST_REPORTS = 50
+MOST_REPORTS = 25
 """The maximum number of delivery events in an invocation of `feedback`.
 
-Lambda collects them for 20 seconds. At 14 emails a second with two delivery events each, each of
-five pollers gets a hundred in that time.
+Lambda collects them for 20 seconds (`feedback_window`).
 """
 
 LESS_MEMORY, MORE_MEMORY = 512, 1024

@@ -290,16 +290,16 @@ RESEND = Step(
 )
 FEEDBACK = Step(
     name="feedback",
-    timeout=30,
+    timeout=40,  # up to a second for each delivery event, and 15 s for the failed messages
     memory=256,
     queue="feedback",
-    batch_size=50,  # they share the write of their counts, a log line and the metrics
+    batch_size=25,  # one read, one write of counts, one log line and one line of metrics for all
     # A failed message reaches the dead-letter queue before the grace period ends. SQS also stops
     # counting a message in the age of the oldest one after a few receives.
     # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
     max_receives=3,
     tables=(
-        ("runs", ("BatchGetItem", "Query", "PutItem")),
+        ("runs", ("GetItem", "BatchGetItem", "Query", "PutItem")),
         ("control", ("UpdateItem",)),
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("Query", "UpdateItem")),

@@ -162,7 +162,7 @@ def cost(
             max=MOST_REPORTS,
             help=(
                 "The average number of delivery events per invocation of feedback. The default is "
-                "the maximum. For low traffic, specify 1."
+                "the maximum of the stage. For low traffic, specify 1."
             ),
         ),
     ] = None,

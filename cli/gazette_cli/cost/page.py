@@ -10,7 +10,7 @@ from gazette_cli.cost.assumptions import AN_INDEX_ENTRY, MONTH
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.command import sums
 from gazette_cli.cost.prices import Prices, read_prices
-from gazette_cli.cost.usage import Usage, default_rate, digests_at
+from gazette_cli.cost.usage import Usage, default_rate, digests_at, reports_together
 
 PAGE, README = GAZETTE / "docs" / "tables.md", GAZETTE / "README.md"
 BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
@@ -37,7 +37,10 @@ def at_quota(quota: float, usage: Usage = MILLION) -> Usage:
     """Return the usage in an account with another quota, in emails per second."""
     rate = default_rate(quota)
     return replace(
-        usage, digests_sent=digests_at(rate, sending(rate)), generate_memory=sending_memory(rate)
+        usage,
+        digests_sent=digests_at(rate, sending(rate)),
+        generate_memory=sending_memory(rate),
+        reports_together=reports_together(rate),
     )
 
 

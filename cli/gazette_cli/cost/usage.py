@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from gazette.domain.delivery.batching import are_sent_together
+from gazette.domain.delivery.batching import COLLECTING, are_sent_together
 from gazette.domain.delivery.pace import ASSUMED_QUOTA, QUOTA_SHARE
 
 from gazette_cdk.concurrency import MOST_REPORTS, Size, sending, sending_memory
@@ -11,6 +11,7 @@ from gazette_cli.cost.assumptions import (
     AN_EMAIL_ALONE,
     AROUND_AN_EVENT,
     MONTH,
+    POLLERS,
     REQUEUED_ALONE,
     REQUEUED_FAST,
 )
@@ -64,6 +65,16 @@ def default_rate(quota: float) -> float:
     account's maximum number of emails per second.
     """
     return QUOTA_SHARE * quota * 80 / 100
+
+
+def reports_together(rate: float) -> int:
+    """Return the number of delivery events per invocation of feedback in a full slot.
+
+    `rate` is the number of emails per second. Each email has two delivery events, and each of
+    Lambda's pollers collects them for 20 seconds (the default of `feedback_window`).
+    """
+    collected = 2 * rate * COLLECTING.total_seconds() / POLLERS
+    return min(MOST_REPORTS, max(1, int(collected)))
 
 
 _DEFAULT_RATE = default_rate(ASSUMED_QUOTA)
@@ -139,7 +150,7 @@ class Usage:
     together: int = 10
 
     # Delivery events per invocation of feedback.
-    reports_together: int = MOST_REPORTS
+    reports_together: int = reports_together(_DEFAULT_RATE)
 
     # The averages of sending digests and immediate emails. They depend on the rate.
     digests_sent: Sending = DEFAULT_SENDING

@@ -55,6 +55,7 @@ def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
         plan=plan,
         digests_sent=digests_of(stage),
         generate_memory=stage.sending_memory,
+        reports_together=stage.sizes["feedback"].batch,
         limited=bool(stage.immediate_limit),
         report_deliveries=stage.report_deliveries,
         category_hold=stage.category_hold,

@@ -91,7 +91,8 @@ class Speed:
 
     0 to 60, and at most half of `evidence_grace`. With a longer window, bounces, complaints and
     evidence are processed later. In a quiet stage Lambda may collect for 20 seconds, even with a
-    shorter window. With 0, Lambda does not wait, and invokes the function more often.
+    shorter window. With 0, Lambda does not wait, and invokes the function more often, with at most
+    10 instead of 25 delivery events.
     """
 
     shards: int = 16

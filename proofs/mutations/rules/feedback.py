@@ -35,11 +35,12 @@ RULES: Final = (
         "::test_delivery_event_receipt_is_recorded_after_run_is_settled",
     ),
     Mutation(
-        "runs that cannot be read fail only the delivery events that name one",
+        "runs that cannot be read together are read alone",
         "steps/feedback/feedback.py",
-        "            self._error = read\n",
-        "            raise read\n",
-        "tests/unit/feedback/test_batches.py::test_unavailable_runs_fail_only_events_that_name_one",
+        "            return self._runs.get(key)\n",
+        "            raise Unavailable\n",
+        "tests/unit/feedback/test_batches.py"
+        "::test_runs_are_read_alone_if_they_cannot_be_read_together",
     ),
     Mutation(
         "a delivery event of another message than the stored one has its own log line",

@@ -3,15 +3,23 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Never
 
 import pytest
+from gazette.adapters.aws.queues import PATIENCE
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import ForeignEvent, NotYet, Unavailable, UnreadableRow
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.model import RunKey
-from gazette.steps.feedback.feedback import Feedback, Result, process_delivery_events
-from gazette.steps.time_budget import PIECE, unlimited
+from gazette.steps.feedback.feedback import (
+    LEAST_TIME,
+    Feedback,
+    Result,
+    process_delivery_events,
+)
+from gazette.steps.time_budget import unlimited
 
+from gazette_cdk.topology import FEEDBACK
 from tests.builders import KEY, NOW, a_claimed_run
 from tests.fake_stores import FakeRuns
 from tests.world import World
@@ -43,8 +51,8 @@ def _process(
         raise ForeignEvent(f"message {body}")
 
     bodies = [str(number) for number in range(len(events))]
-    return process_delivery_events(
-        bodies, time_left, decode=decode, context=world.feedback_context()
+    return list(
+        process_delivery_events(bodies, time_left, decode=decode, context=world.feedback_context())
     )
 
 
@@ -102,13 +110,28 @@ def test_unreadable_run_fails_only_its_own_events() -> None:
     assert _statuses(results) == [Status.SENT, None, Status.SENT]
 
 
+def _unavailable(*_: object) -> Never:
+    raise Unavailable("The table did not respond.")
+
+
+def test_runs_are_read_alone_if_they_cannot_be_read_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One key that DynamoDB rejects or does not process fails only its own events."""
+    world = _world()
+    world.runs.unreadable.add(_KEYS[1])
+    monkeypatch.setattr(FakeRuns, "get_many", _unavailable)
+    with world.calls() as called:
+        results = _process(world, [*map(_sent, _KEYS), _sent(KEY)])
+    assert isinstance(results[1], UnreadableRow)
+    assert _statuses(results) == [Status.SENT, None, Status.SENT, Status.SENT]
+    assert called.count("runs.get") == 3
+
+
 def test_unavailable_runs_fail_only_events_that_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
     world = _world()
-
-    def unavailable(*_: object) -> Mapping[RunKey, Run | UnreadableRow]:
-        raise Unavailable("The table did not respond.")
-
-    monkeypatch.setattr(FakeRuns, "get_many", unavailable)
+    monkeypatch.setattr(FakeRuns, "get_many", _unavailable)
+    monkeypatch.setattr(FakeRuns, "get", _unavailable)
     canary = replace(_sent(KEY), run=None)
     results = _process(world, [_sent(KEY), None, canary])
     assert isinstance(results[0], Unavailable)
@@ -118,12 +141,36 @@ def test_unavailable_runs_fail_only_events_that_name_one(monkeypatch: pytest.Mon
     assert world.evidence_log.latest() == NOW
 
 
-def test_events_that_would_take_too_long_are_retried() -> None:
+def test_result_is_available_before_the_next_event_is_processed() -> None:
+    """So the log has it if the invocation is cut off later."""
     world = _world()
-    left = iter([PIECE, PIECE - timedelta(milliseconds=1), PIECE])
-    results = _process(world, [*map(_sent, _KEYS)], lambda: next(left))
-    assert isinstance(results[1], NotYet)
-    assert _statuses(results) == [Status.SENT, None, Status.SENT]
+    results = process_delivery_events(
+        ["0", "1"],
+        unlimited,
+        decode=lambda body: _sent(_KEYS[int(body)]),
+        context=world.feedback_context(),
+    )
+    assert isinstance(next(results), Feedback)
+    assert world.runs.rows[_KEYS[0]].status is Status.SENT
+    assert world.runs.rows[_KEYS[1]].status is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("late", range(4))
+def test_events_that_would_take_too_long_are_retried(late: int) -> None:
+    """Two are decoded, then processed. Neither begins too late to hide the failed messages."""
+    world = _world()
+    times = [LEAST_TIME - timedelta(milliseconds=number == late) for number in range(4)]
+    left = iter(times)
+    events = [*map(_sent, _KEYS[:2])]
+    results = _process(world, events, lambda: next(left, LEAST_TIME))
+    assert [isinstance(each, NotYet) for each in results] == [late % 2 == 0, late % 2 == 1]
+
+
+def test_time_that_must_be_left_is_enough_to_hide_failed_messages() -> None:
+    assert timedelta(seconds=PATIENCE.longest + 2) < LEAST_TIME
+    assert LEAST_TIME + timedelta(seconds=FEEDBACK.batch_size) <= timedelta(
+        seconds=FEEDBACK.timeout
+    )
 
 
 @pytest.mark.parametrize("status", Status)

@@ -208,7 +208,8 @@ def time_left_of(context: LambdaContext) -> TimeLeft:
 def _report(message: Message, err: Exception, run: str = "") -> None:
     """Count and log a failed message that SQS will redeliver. `run` is the id of its run, if any.
 
-    The other lines about a run have its id in `correlation_id` too, so one search finds them all.
+    Other lines about a run have its id in `correlation_id` too, so one search finds them. Only the
+    line of feedback about confirmed emails has the provider's ids of the emails instead.
     """
     fields = {"message_id": message.id} | ({"correlation_id": run} if run else {})
     if isinstance(err, NotYet):

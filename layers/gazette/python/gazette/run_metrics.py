@@ -188,8 +188,9 @@ def record_resend(outcome: Delivery | Redriven | None, message_id: str) -> None:
 class FeedbackLog:
     """The log lines of an invocation of feedback.
 
-    Almost all delivery events of an invocation confirm what is stored about their email, and share
-    one line, which names the provider's id of each email. All others have a line of their own.
+    Almost all delivery events of SES confirm that an email was sent, as its run says. Those of an
+    invocation share one line, which has the provider's ids of the emails by type of event. All
+    others have a line of their own, with the id of the run.
     """
 
     def __init__(self) -> None:
@@ -211,7 +212,7 @@ class FeedbackLog:
     def write(self) -> None:
         """Log the line that confirming events share, if there are any."""
         if self._confirming:
-            logger().info("delivery events processed", extra=self._confirming)
+            logger().info("emails confirmed", extra=self._confirming)
 
 
 _EXPECTED = frozenset(

@@ -1,6 +1,6 @@
 """Composition root of the `feedback` function, which connects the step to its adapters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -37,7 +37,7 @@ from gazette.steps.feedback.feedback import (
 class FeedbackFunction:
     """The functions that the feedback handler calls."""
 
-    process: Callable[[Sequence[str], TimeLeft], Sequence[Result]]
+    process: Callable[[Sequence[str], TimeLeft], Iterator[Result]]
     """The step `process_delivery_events`, to call with the body of each message and the time left
     of the invocation."""
 

@@ -1,5 +1,5 @@
-"""The time limit of each message of an invocation, and its error, which do not affect the other
-messages.
+"""Limits of the effect that a message of an invocation has on the other messages: the time that its
+processing takes, and its error.
 """
 
 from collections.abc import Callable
@@ -45,8 +45,9 @@ def unlimited() -> timedelta:
     return timedelta.max
 
 
-def attempt(act: Callable[[], ResultT]) -> ResultT | Exception:
-    """Return the result of one of several messages, or its error, which does not affect the others.
+def result_or_error(act: Callable[[], ResultT]) -> ResultT | Exception:
+    """Call `act` for one of several messages. Return its result or error, so that the error does
+    not affect the other messages.
 
     The caller distinguishes unexpected errors.
     """

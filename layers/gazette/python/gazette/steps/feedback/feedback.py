@@ -1,7 +1,8 @@
 """Process the delivery events of emails."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 
 from gazette.domain.commands import MarkActive
@@ -34,7 +35,7 @@ from gazette.domain.ports.queues import Quarantine
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.feedback.bounces import SuppressionContext, suppress_recipient
 from gazette.steps.runs import apply
-from gazette.steps.time_budget import PIECE, attempt, require_time
+from gazette.steps.time_budget import require_time, result_or_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class Recorded:
     """True if the event names an attempt for which no claim was made."""
 
     was_sent: bool = False
-    """True if the run had been sent, as far as was known before the event."""
+    """True if the run had the status sent before the event was processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +101,25 @@ Result = Feedback | str | None | Exception
 """The result of a message. An error means that the message must be retried."""
 
 
+LEAST_TIME = timedelta(seconds=15)
+"""The time that must be left of the invocation before a delivery event is processed.
+
+It is enough to process one event while a table responds slowly, and to hide the failed messages.
+"""
+
+
 def process_delivery_events(
     bodies: Sequence[str],
     time_left: TimeLeft,
     *,
     decode: Callable[[str], DeliveryEvent | None],
     context: FeedbackContext,
-) -> Sequence[Result]:
-    """Decode and process the delivery events in messages, and return the results in their order.
+) -> Iterator[Result]:
+    """Decode and process the delivery events in messages, and yield the results in their order.
 
     Safe to repeat. The runs of all events are read together, so a run may have changed before its
-    event is processed, as if the worker had paused. No message fails because of another message,
-    but all that name a run fail if the runs cannot be read.
+    event is processed, as if the worker had paused. No message fails because of another message. If
+    the runs cannot be read together, the run of each event is read alone.
 
     A result is None if the message does not belong to an email of this installation. If a service
     published the message, it is returned to the quarantine, because an operator redrove it to the
@@ -120,40 +128,37 @@ def process_delivery_events(
     InvalidEvent if the provider's event cannot be decoded or does not name its recipient, and
     NotYet if too little time is left.
     """
-    events = [attempt(partial(_decoded, body, decode, context)) for body in bodies]
+    events = [
+        result_or_error(partial(_decoded, body, decode, context=context, time_left=time_left))
+        for body in bodies
+    ]
     keys = {event.run for event in events if isinstance(event, DeliveryEvent) and event.run}
-    runs = _Read(keys, context.runs)
-    results: list[Result] = []
+    runs = _NamedRuns(keys, context.runs)
     for body, event in zip(bodies, events, strict=True):
         if not isinstance(event, DeliveryEvent):
-            results.append(event)
+            yield event
             continue
-        result = attempt(partial(_process, event, body, runs, context=context, time_left=time_left))
-        results.append(result)
+        process = partial(_process, event, body, runs, context=context, time_left=time_left)
+        result = result_or_error(process)
         if isinstance(result, Feedback):
             runs.remember(result.recorded.run)
-    return results
+        yield result
 
 
-class _Read:
+class _NamedRuns:
     """The runs that a batch of delivery events names, as they were read or changed last."""
 
     def __init__(self, keys: Collection[RunKey], runs: Runs) -> None:
-        self._runs: dict[RunKey, Run | UnreadableRow] = {}
-        self._error: Exception | None = None
-        if not keys:
-            return
-        read = attempt(partial(runs.get_many, keys))
-        if isinstance(read, Exception):
-            self._error = read
-        else:
-            self._runs.update(read)
+        self._runs = runs
+        read = result_or_error(partial(runs.get_many, keys)) if keys else {}
+        self._are_read = not isinstance(read, Exception)
+        self._by_key = {} if isinstance(read, Exception) else dict(read)
 
     def get(self, key: RunKey) -> Run | None:
         """Return the run. Raises the error with which it could not be read."""
-        if self._error:
-            raise self._error
-        run = self._runs.get(key)
+        if not self._are_read and key not in self._by_key:
+            return self._runs.get(key)
+        run = self._by_key.get(key)
         if isinstance(run, UnreadableRow):
             raise run
         return run
@@ -161,12 +166,17 @@ class _Read:
     def remember(self, run: Run | None) -> None:
         """Replace the run by its later state."""
         if run:
-            self._runs[run.key] = run
+            self._by_key[run.key] = run
 
 
 def _decoded(
-    body: str, decode: Callable[[str], DeliveryEvent | None], context: FeedbackContext
+    body: str,
+    decode: Callable[[str], DeliveryEvent | None],
+    *,
+    context: FeedbackContext,
+    time_left: TimeLeft,
 ) -> DeliveryEvent | str | None:
+    require_time(time_left, least=LEAST_TIME)
     try:
         return decode(body)
     except ForeignEvent as err:
@@ -180,7 +190,7 @@ def _decoded(
 def _process(
     event: DeliveryEvent,
     body: str,
-    runs: _Read,
+    runs: _NamedRuns,
     *,
     context: FeedbackContext,
     time_left: TimeLeft,
@@ -193,7 +203,7 @@ def _process(
 
     Raises InvalidEvent if the event does not name its recipient.
     """
-    require_time(time_left, least=PIECE)
+    require_time(time_left, least=LEAST_TIME)
     run = runs.get(event.run) if event.run else None
     recorded = _record_event(event, body, run, context=context)
     if recorded.run and not recorded.is_of_unknown_attempt:

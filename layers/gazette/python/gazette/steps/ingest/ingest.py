@@ -38,7 +38,7 @@ from gazette.steps.ingest.seen import mark_seen
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.routing.route import Routed, route_lists
 from gazette.steps.subscribers.sunset import mark_active
-from gazette.steps.time_budget import attempt, require_time, share
+from gazette.steps.time_budget import require_time, result_or_error, share
 
 RunAll = Callable[[Callable[[Sequence[Part]], object], Sequence[Sequence[Part]]], None]
 """A function that calls a given function for each reader's commands, and returns after all calls
@@ -92,7 +92,7 @@ def ingest(
             return [_outcome_of(err)]
 
     for number, body in enumerate(bodies):
-        command_or_result = attempt(partial(read, body))
+        command_or_result = result_or_error(partial(read, body))
         if isinstance(command_or_result, list | Exception):
             results[number] = command_or_result
         else:
@@ -102,7 +102,7 @@ def ingest(
 
     def apply(parts: Sequence[Part]) -> None:
         for part in parts:
-            outcomes[part] = attempt(
+            outcomes[part] = result_or_error(
                 partial(
                     _apply,
                     part.command,
@@ -133,7 +133,7 @@ def ingest(
         keep = partial(
             _keep_problems, command, bodies[number], routed[number], quarantine, problem[number]
         )
-        results[number] = attempt(keep)
+        results[number] = result_or_error(keep)
     return [results[number] for number in range(len(bodies))]
 
 
