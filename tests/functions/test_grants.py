@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, Never
 from urllib.parse import urlencode
 
 import pytest
@@ -23,7 +23,7 @@ from gazette.bootstrap import generate, resend
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import Reason, Status, name_of
-from gazette.domain.errors import RenderingFailed
+from gazette.domain.errors import RenderingFailed, Unavailable
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Edition, RunKey
@@ -457,6 +457,17 @@ def a_mailbox_that_is_full_for_weeks(cloud: Cloud) -> None:
         cloud.work("feedback", bounced)
 
 
+def a_run_that_is_not_read_together_with_others(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(*_: object) -> Never:
+        raise Unavailable("DynamoDB did not process a key.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DynamoRuns, "get_many", unavailable)
+        cloud.work("feedback", delivery_event("Sent", "kim-daily-7", record="send"))
+
+
 def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile("noa"))
     cloud.say("event.created", event(1, user_id="noa"))
@@ -546,6 +557,7 @@ def test_every_function_uses_exactly_its_table_permissions(
     a_reader_who_chooses(cloud, meanwhile)
     a_reader_whose_address_was_suppressed_by_hand(cloud)
     a_mailbox_that_is_full_for_weeks(cloud)
+    a_run_that_is_not_read_together_with_others(cloud, monkeypatch)
     an_unknown_outcome_that_is_carried(cloud, meanwhile, "generate", "lea")
     an_unknown_outcome_that_is_carried(cloud, meanwhile, "resend", "max")
     a_digest_without_held_categories(cloud, "generate", "ned")

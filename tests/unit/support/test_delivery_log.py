@@ -1,4 +1,4 @@
-"""The message ids of a run in the log of feedback, by which `gazette accept` finds a second email."""
+"""The message ids of a run in the log of feedback, which show `gazette accept` a second email."""
 
 import json
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from gazette.domain.delivery.run import Status
 from gazette.domain.identity import run_id
+
 from gazette_support.adapters import delivery_log
 from gazette_support.adapters.delivery_log import CloudWatchDeliveryLog
-
 from tests.builders import KEY, NOW, a_claimed_run
 
 RUN = a_claimed_run(status=Status.SENT, message_id="m1")
