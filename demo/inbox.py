@@ -73,6 +73,9 @@ class Row:
     # The links of the email's blocks: those of the titles, or else that of the button.
     things: tuple[str, ...]
 
+    # The titles of the blocks.
+    titles: tuple[str, ...]
+
     # The email's text without the reader's personal links, which differ in each email.
     told: str
 
@@ -119,6 +122,7 @@ def row(mail: Accepted) -> Row:
         subject=str(mail.message["Subject"]),
         preheader=" ".join(preheader.split()),
         things=tuple(page.xpath(f"{_TITLES}/@href") or page.xpath("//a[@class='open']/@href")),
+        titles=tuple(each.text_content() for each in page.xpath(_TITLES)),
         told=_text(text),
         html_bytes=len(html.encode()),
         links=_links(page),
@@ -156,13 +160,16 @@ def look(rows: Sequence[Row]) -> Repeated:
 
 def _repeats_title(row: Row) -> bool:
     """Return True if the preheader contains the title that the subject quotes, as whole words. The
-    subject may have only the beginning of the title."""
+    subject may have only the beginning of the title, with which other titles may begin, too."""
     match = _QUOTED.search(row.subject)
     if not match:
         return False
     title = match[1].removesuffix("…")
     end = "" if title != match[1] else r"(?!\w)"
-    return bool(re.search(rf"(?<!\w){re.escape(title)}{end}", row.preheader))
+    preheader = row.preheader
+    for other in [each for each in row.titles if each.startswith(title)][1:]:
+        preheader = preheader.replace(other, "")
+    return bool(re.search(rf"(?<!\w){re.escape(title)}{end}", preheader))
 
 
 def links_of(rows: Sequence[Row]) -> Links:

@@ -112,6 +112,19 @@ def test_preheader_with_title_of_the_subject_is_counted(renderer: JinjaRenderer)
         assert looked(mail) == Repeated(preheaders=repeated)
 
 
+def test_preheader_with_another_title_that_begins_alike_is_not_counted(
+    renderer: JinjaRenderer,
+) -> None:
+    """The subject shortens the title of post1. The preheader names post2."""
+    mail = email(renderer, an_event(), an_event("b", entity_id="post2", excerpt="More"))
+    seen = row(mail)
+    assert set(seen.titles) == {"Title of post1", "Title of post2"}
+    first, other = seen.titles
+    quoted = replace(seen, subject="Bo commented on “Title of…” + 1 more")
+    assert look([replace(quoted, preheader=f"Bo replied: {other}")]) == Repeated()
+    assert look([replace(quoted, preheader=f"Bo replied: {first}")]) == Repeated(preheaders=1)
+
+
 def test_links_are_counted_by_purpose(renderer: JinjaRenderer) -> None:
     """In an email of two blocks, the titles and the link to reply lead to what happened."""
     mail = email(renderer, an_event("a"), an_event("b", category="like", entity_id="post2"))

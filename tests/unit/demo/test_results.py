@@ -110,7 +110,7 @@ def test_images_are_local_and_email_sources_are_unchanged(
         '<img src="https://campus.example/pictures/face1.jpg" alt="">', subtype="html"
     )
     mail = Accepted("m", "student7@campus.example", {"run": "student7-daily-1"}, message)
-    row = Row(mail.to, "daily", "Hi", "", (), "", 10)
+    row = Row(mail.to, "daily", "Hi", "", (), (), "", 10)
     write(tmp_path, [mail], [row], {"student7-daily-1": FIRST}, REPORT)
     emails = tmp_path / "emails"
     (shown,) = emails.glob("*.html")
@@ -130,7 +130,7 @@ def seen(total: int, **counts: int) -> Seen:
 
 def row_of(subject: str, schedule: str = "daily") -> Row:
     """A row of which only the subject and the schedule matter."""
-    return Row("a@campus.example", schedule, subject, "", (), "", 0)
+    return Row("a@campus.example", schedule, subject, "", (), (), "", 0)
 
 
 def test_each_featured_email_has_a_different_reason() -> None:
