@@ -28,6 +28,7 @@ from gazette.steps.support.dead_letters import Forecast, forecast
 from functions.support.handler import lambda_handler as support
 from functions.support_redrive.handler import lambda_handler as support_redrive
 from proofs.redrives.letters import Letters
+from tests.credentials import set_credentials
 from tests.fake_sqs import FakeMessage, FakeSqs, counted
 from tests.functions.conftest import QUEUES, Context, every_setting
 from tests.unit.console.pages import ARN, Parsed
@@ -178,6 +179,7 @@ def on_fakes(stage: Stage) -> Iterator[None]:
         each for each in every_setting(urls, secrets) if isinstance(each, SupportSettings)
     )
     with pytest.MonkeyPatch.context() as patch:
+        set_credentials(patch)
         for variable, value in settings.to_env().items():
             patch.setenv(variable, value)
         patch.setattr(Context, "invoked_function_arn", ARN)
