@@ -101,7 +101,6 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
             service,
             events,
             registered=registered,
-            wait=time.sleep,
             progress=lambda text: progress(f"{text}; {len(ses.accepted)} emails so far"),
         )
         findings = audit(events, ses.accepted)

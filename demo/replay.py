@@ -93,13 +93,12 @@ def replay(
     events: Sequence[Happened],
     *,
     registered: tuple[datetime, datetime],
-    wait: Callable[[float], None],
     progress: Progress,
 ) -> int:
     """Publish each day's events, then advance the clock until every student's digest is due.
 
     Return the number of events. The replay starts yesterday. It does not wait for the days to pass,
-    because the clocks of the functions are set ahead.
+    nor for the settle lag, because the clocks of the functions are set ahead by more than that.
 
     The events of the further reader happen when they are published, because an event that is more
     than a day old goes to the digest.
@@ -119,7 +118,6 @@ def replay(
                 ),
             )
         service.wait_until_drained("ingest", "followers")
-        wait(SETTLE_SECONDS)
         service.wait_until_drained("immediate")
         let_pass(service, last_slot(day, registered))
         progress(f"day {day + 1}: {len(today)} events")

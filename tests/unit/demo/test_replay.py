@@ -75,7 +75,6 @@ def test_immediate_events_of_replay_are_less_than_a_day_old(
         cast("Service", service),
         events,
         registered=(service.now, service.now),
-        wait=lambda _: None,
         progress=lambda _: None,
     )
     assert number == len(events)
