@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gazette_cdk.concurrency import MORE_MEMORY
+from gazette_cdk.concurrency import MORE_MEMORY, MOST_REPORTS
 
 Uses = tuple[tuple[str, tuple[str, ...]], ...]
 """DynamoDB actions by table or index. The name of an index is `table/index`."""
@@ -293,7 +293,8 @@ FEEDBACK = Step(
     timeout=40,  # up to a second for each delivery event, and 15 s for the failed messages
     memory=256,
     queue="feedback",
-    batch_size=25,  # one read, one write of counts, one log line and one line of metrics for all
+    # One read, one write of counts, one log line and one line of metrics for all.
+    batch_size=MOST_REPORTS,
     # A failed message reaches the dead-letter queue before the grace period ends. SQS also stops
     # counting a message in the age of the oldest one after a few receives.
     # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html

@@ -4,13 +4,10 @@ A rollback moves the functions back to the code of the last release, but not the
 upgrade, the old code runs until the aliases are switched (docs/runbook/bad-deployment.md).
 """
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 from gazette_cdk import topology
-from tests.releases.recorded import in_site, last
+from tests.releases.recorded import in_site, last, printed
 
 _PRINT = """
 import json
@@ -35,16 +32,9 @@ Rights = dict[str, set[tuple[str, str]]]
 def _rights_of(package: Path | None) -> Rights:
     """The rights on tables by function, of an unpacked release or of this version."""
     environment = in_site(package) if package else None
-    done = subprocess.run(
-        [sys.executable, "-c", _PRINT],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     return {
         function: {(table, action) for table, action in rights}
-        for function, rights in json.loads(done.stdout).items()
+        for function, rights in printed(_PRINT, environment).items()
     }
 
 

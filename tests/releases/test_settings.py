@@ -2,15 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 
 from gazette_cdk.stage import Stage
 from gazette_cli.shared.deployed import LATER_SETTINGS
-from tests.releases.recorded import in_site, last
+from tests.releases.recorded import in_site, last, printed
 
 _PRINT_FIELDS = """
 import json
@@ -28,16 +26,9 @@ print(json.dumps({kind.__name__: [field.name for field in fields(kind)] for kind
 
 def variables(environment: Mapping[str, str]) -> dict[str, set[str]]:
     """The environment variables of each class of settings."""
-    done = subprocess.run(
-        [sys.executable, "-c", _PRINT_FIELDS],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     return {
         kind: {f"GAZETTE_{name.upper()}" for name in names}
-        for kind, names in json.loads(done.stdout).items()
+        for kind, names in printed(_PRINT_FIELDS, environment).items()
     }
 
 

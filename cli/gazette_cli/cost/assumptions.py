@@ -22,10 +22,12 @@ CPU: Mapping[str, float] = MappingProxyType(
         "sweep of a partition": 40.0,
     }
 )
-"""Processor time per message in milliseconds, with ten messages per invocation, or fifty delivery
-events. `make bench` measures the values for events, with calls of 10 ms, which take up to 15 % more
-than with calls of 5 ms (CALL). The values for delivery events, and for profiles and follows in a
-list, were measured with the same server in place of AWS.
+"""Processor time per message in milliseconds, with ten messages per invocation, or ten to fifty
+delivery events.
+
+`make bench` measures the values for events, with calls of 10 ms, which take up to 15 % more than
+with calls of 5 ms (CALL). The values for delivery events, and for profiles and follows in a list,
+were measured with the same server in place of AWS.
 """
 
 A_FETCH, FETCH_CALLS = 0.2, 11.0
@@ -147,12 +149,6 @@ Lambda can reduce the number to two when traffic is low, but "this optimization 
 when you enable the maximum concurrency setting", which every queue has
 (docs/decisions/0132-a-stage-at-rest-costs-at-most-14-dollars.md).
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
-"""
-
-RECEIVED = 10
-"""The maximum number of messages that Lambda receives or deletes with one request to SQS.
-
-https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html
 """
 
 QUEUES = 8

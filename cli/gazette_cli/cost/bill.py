@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gazette.domain.ports.queues import MESSAGES_A_CALL
+
 from gazette_cli.cost import actions
 from gazette_cli.cost.assumptions import (
     A_FETCH,
@@ -24,7 +26,6 @@ from gazette_cli.cost.assumptions import (
     MONTH,
     POLLERS,
     QUEUES,
-    RECEIVED,
     ROWS,
     SECRET_CALLS,
     SECRETS,
@@ -105,7 +106,7 @@ def _queues(usage: Usage) -> Iterator[Item]:
     runs = usage.sent_digests / 10 + usage.at_once + 2 * usage.sending
     yield Item("SQS", "generate", "sqs.requests", runs)
     yield Item("SQS", "generate, requeued", "sqs.requests", 3 * usage.requeued)
-    a_receive = min(RECEIVED, usage.reports_together)
+    a_receive = min(MESSAGES_A_CALL, usage.reports_together)
     reports = usage.reports * (1 + (chunks(a_receive * A_REPORT) + 1) / a_receive)
     yield Item("SQS", "feedback", "sqs.requests", reports)
     if usage.quiet_waits:

@@ -236,7 +236,6 @@ def _is_confirming(feedback: "Feedback") -> bool:
         and recorded.was_sent
         and recorded.run is not None
         and recorded.run.message_id == event.message_id
-        and not recorded.is_of_unknown_attempt
     )
 
 

@@ -15,7 +15,10 @@ MessageT_contra = TypeVar("MessageT_contra", contravariant=True)
 
 
 MESSAGES_A_CALL = 10
-"""The maximum number of messages in one SendMessageBatch call."""
+"""The maximum number of messages that one call to SQS sends, receives, deletes or hides.
+
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html
+"""
 
 
 LONGEST_DELAY = timedelta(seconds=900)
